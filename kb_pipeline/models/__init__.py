@@ -11,6 +11,7 @@ from kb_pipeline.models.build import (
 )
 from kb_pipeline.models.finding import Finding, Severity
 from kb_pipeline.models.page import (
+    UNRESOLVED_SCOPE,
     BodyOutline,
     CodeFence,
     CompiledStamp,
@@ -47,6 +48,7 @@ from kb_pipeline.models.rewriting import (
 from kb_pipeline.models.text import Fact, FactKind
 
 __all__ = [
+    "UNRESOLVED_SCOPE",
     "BodyOutline",
     "BuildPlan",
     "Chunk",

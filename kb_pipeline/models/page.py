@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
+UNRESOLVED_SCOPE = "[需人工確認 scope]"
+"""What stands in ``scope`` where nothing tells which system a page speaks of: a person has to say (SPEC 6.9, 9)."""
+
 
 class PageStatus(StrEnum):
     CURRENT = "current"
