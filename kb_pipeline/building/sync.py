@@ -7,39 +7,39 @@ here: deciding what to do (``planning``), how a page is made (``rewriting``), ve
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
-from datetime import date
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
+from kb_pipeline.building.compiled import CompiledPages
+from kb_pipeline.building.inbox import Inbox
 from kb_pipeline.errors import KbError, TransientProviderError
-from kb_pipeline.markdown.front_matter import set_fields
-from kb_pipeline.markdown.pages import read_page, render_page
 from kb_pipeline.models import (
     BuildPlan,
     Compiled,
     DocumentOutcome,
     DocumentState,
     Failed,
-    Finding,
     Fragment,
     Held,
-    PageDraft,
+    Move,
     RawDocument,
     RawEntry,
     RewriteContext,
     RewriteOutcome,
-    SourceRef,
     SyncReport,
     WikiPage,
 )
 from kb_pipeline.ports import Progress, Rewriter
-from kb_pipeline.rewriting.inbox import Inbox
 from kb_pipeline.rewriting.linking import link_pass
 from kb_pipeline.rewriting.naming import NamingHints, assign_paths
 from kb_pipeline.rewriting.review import ReviewQueue
 from kb_pipeline.storage.pages import PageFolder
+
+log = logging.getLogger(__name__)
 
 OnOutcome = Callable[[DocumentOutcome], None]
 """Called in the calling thread as each document is finished, its pages being on disk."""
@@ -47,18 +47,37 @@ OnOutcome = Callable[[DocumentOutcome], None]
 
 @dataclass(frozen=True, slots=True)
 class SyncSettings:
-    """What of the configuration a sync depends on."""
+    """What of the configuration a sync depends on. ``domains``: configured domain by folder under ``raw/``."""
 
     scopes: tuple[str, ...] = ()
     default_scope: str | None = None
     language: str = "zh-TW"
-    concurrency: int = 8
+    concurrency: int = 1
     domains: Mapping[str, str] = field(default_factory=dict)
-    """Configured domain by the first path segments of a source's target folder."""
+
+    def domain_of(self, document: str) -> str | None:
+        """The domain configured for the source that a document came from: the longest folder that holds it."""
+        folders = [folder for folder in self.domains if document.startswith(f"{folder}/")]
+        return self.domains[max(folders, key=len)] if folders else None
+
+
+class _Stopwatch:
+    """Adds up wall time by phase."""
+
+    def __init__(self, seconds: dict[str, float]) -> None:
+        self._seconds = seconds
+
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._seconds[phase] = self._seconds.get(phase, 0.0) + time.monotonic() - started
 
 
 class Sync:
-    """One run over one plan. ``read_raw`` gives a document's text; it may raise KbError for that document alone."""
+    """Changes the wiki as a plan says. ``read_raw`` gives a document's text; it may raise KbError for that one."""
 
     def __init__(
         self,
@@ -67,7 +86,6 @@ class Sync:
         reviews: ReviewQueue,
         rewriter: Rewriter,
         read_raw: Callable[[RawEntry], RawDocument],
-        raw_assets: Callable[[], frozenset[str]],
         settings: SyncSettings,
         progress: Progress,
     ) -> None:
@@ -75,61 +93,147 @@ class Sync:
         self._reviews = reviews
         self._rewriter = rewriter
         self._read_raw = read_raw
-        self._raw_assets = raw_assets
         self._settings = settings
         self._progress = progress
-        self._written: set[str] = set()
-        self._deleted: set[str] = set()
 
     def run(self, plan: BuildPlan, raw: Mapping[str, RawEntry], on_outcome: OnOutcome) -> SyncReport:
-        """Do what ``plan`` says. ``raw`` holds every document of the scan that the plan was made from.
+        """Do what ``plan`` says. ``raw``: every entry of the scan that the plan was made from, by path.
 
         Raises only when ``knowledge/`` or ``review/`` cannot be written; what happened to a document is its outcome.
         """
-        started = time.monotonic()
-        seconds: dict[str, float] = {}
         outcomes: list[DocumentOutcome] = []
+        seconds: dict[str, float] = {}
+        clock = _Stopwatch(seconds)
 
         def finish(outcome: DocumentOutcome) -> None:
             outcomes.append(outcome)
             on_outcome(outcome)
 
-        pages = self._pages.load_all()
-        owned = _by_owner(pages)
-        inbox = Inbox.of(pages.values())
-        for move in plan.moved:
-            finish(self._rekey(move.old, move.new, raw[move.new], owned, inbox))
-        for document in plan.removed:
-            finish(self._remove(document, owned, inbox))
-        seconds["rekey_and_remove"] = time.monotonic() - started
-
-        phase = time.monotonic()
+        with clock("read"):
+            wiki = CompiledPages(self._pages, self._reviews, self._rewriter)
+            inbox = Inbox.of(wiki.all(), self._rewriter, self._settings.language)
+        with clock("rekey and remove"):
+            for move in plan.moved:
+                finish(self._rekey(move, raw[move.new], wiki, inbox))
+            for document in plan.removed:
+                finish(self._remove(document, wiki, inbox))
         calls = 0
-        for outcome, fragment in self._compile(plan.compile, raw, pages, owned):
-            calls += 1 if outcome.metrics.get("called") else 0
-            if fragment is not None:
-                inbox.put(fragment, raw[outcome.document])
-            elif outcome.state is DocumentState.INGESTED:
-                inbox.drop(outcome.document)
-            finish(outcome)
-        seconds["compile"] = time.monotonic() - phase
-
-        phase = time.monotonic()
-        for path, text in inbox.changes(read=lambda path: self._read_raw(raw[path]), language=self._settings.language):
-            self._store(path, text)
-        seconds["inbox"] = time.monotonic() - phase
-
-        phase = time.monotonic()
-        self.link()
-        seconds["link"] = time.monotonic() - phase
+        with clock("compile"):
+            for outcome in self._compile(plan.compile, raw, wiki, inbox):
+                calls += 1
+                finish(outcome)
+        with clock("inbox"):
+            for path, text in inbox.changes(lambda document: self._read_raw(raw[document])):
+                wiki.store(path, text)
+        with clock("link"):
+            linked = self._link(raw, wiki)
         for document in plan.adopted:
-            entry = raw[document]
-            paths = tuple(page.path for page in owned.get(document, ()))
-            finish(DocumentOutcome(document, DocumentState.UNCHANGED, entry.sha256, paths))
+            finish(DocumentOutcome(document, DocumentState.UNCHANGED, raw[document].sha256, wiki.paths_of(document)))
         return SyncReport(
             outcomes=tuple(outcomes),
-            pages_written=tuple(sorted(self._written - self._deleted)),
-            pages_deleted=tuple(sorted(self._deleted)),
+            pages_written=tuple(sorted(wiki.written)),
+            pages_deleted=tuple(sorted(wiki.deleted)),
             calls=calls,
             seconds=seconds,
+            pending_links=linked,
         )
+
+    def _rekey(self, move: Move, entry: RawEntry, wiki: CompiledPages, inbox: Inbox) -> DocumentOutcome:
+        """The pages keep their addresses and say the new name of their source: no model call."""
+        wiki.rekey(move.old, move.new)
+        inbox.rekey(move.old, move.new)
+        return DocumentOutcome(
+            move.new, DocumentState.UNCHANGED, entry.sha256, wiki.paths_of(move.new), f"moved from {move.old}"
+        )
+
+    def _remove(self, document: str, wiki: CompiledPages, inbox: Inbox) -> DocumentOutcome:
+        self._reviews.clear(document)
+        paths = wiki.remove(document)
+        inbox.drop(document)
+        return DocumentOutcome(document, DocumentState.REMOVED, None, paths, "the raw document is gone")
+
+    def _compile(
+        self, documents: Sequence[str], raw: Mapping[str, RawEntry], wiki: CompiledPages, inbox: Inbox
+    ) -> Iterator[DocumentOutcome]:
+        """Rewrite in a bounded pool; store each result in this thread as it comes."""
+        bases = assign_paths(
+            {document: NamingHints(self._settings.domain_of(document)) for document in documents},
+            taken=wiki.owners(),
+            existing={document: base for document in documents if (base := wiki.base_of(document))},
+        )
+        contexts = {
+            document: RewriteContext(
+                base_path=bases[document],
+                existing=wiki.of(document),
+                scopes=self._settings.scopes,
+                default_scope=self._settings.default_scope,
+                language=self._settings.language,
+            )
+            for document in documents
+        }
+        total = len(documents)
+        if self._settings.concurrency == 1:
+            for done, document in enumerate(documents, start=1):
+                result, seconds = self._rewrite(raw[document], contexts[document])
+                yield self._settle(raw[document], result, seconds, wiki, inbox)
+                self._progress.update("compile", done, total, document)
+            return
+        with ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="compile") as pool:
+            running = {
+                pool.submit(self._rewrite, raw[document], contexts[document]): document for document in documents
+            }
+            for done, future in enumerate(as_completed(running), start=1):
+                document = running[future]
+                result, seconds = future.result()
+                yield self._settle(raw[document], result, seconds, wiki, inbox)
+                self._progress.update("compile", done, total, document)
+
+    def _rewrite(self, entry: RawEntry, context: RewriteContext) -> tuple[RewriteOutcome, float]:
+        started = time.monotonic()
+        result: RewriteOutcome
+        try:
+            result = self._rewriter.rewrite(self._read_raw(entry), context)
+        except TransientProviderError as error:
+            result = Failed(str(error), permanent=False)
+        except KbError as error:
+            result = Failed(str(error), permanent=True)
+        except Exception as error:  # noqa: BLE001 - a fault of one document never stops the others; it is reported whole
+            log.exception("compiling %s failed", entry.path)
+            result = Failed(f"internal error, please report it: {type(error).__name__}: {error}", permanent=False)
+        return result, time.monotonic() - started
+
+    def _settle(
+        self, entry: RawEntry, result: RewriteOutcome, seconds: float, wiki: CompiledPages, inbox: Inbox
+    ) -> DocumentOutcome:
+        """Put a result where it belongs and say what became of the document."""
+        document, sha256 = entry.path, entry.sha256 or ""
+        state, paths, reason, metrics = DocumentState.INGESTED, (), None, {}
+        match result:
+            case Compiled():
+                metrics = dict(result.metrics)
+                edited = wiki.edited_pages_of(document)
+                if edited:
+                    reason = f"edited by hand: {', '.join(edited)}; the new version waits in review"
+                    wiki.hold(entry, "held", reason, result.pages, ())
+                    state, paths = DocumentState.HELD, wiki.paths_of(document)
+                else:
+                    paths = wiki.write(entry, result.pages)
+                    inbox.drop(document)
+                    self._reviews.clear(document)
+            case Fragment():
+                paths = (inbox.put(document, sha256, result),)
+                wiki.remove(document)
+                self._reviews.clear(document)
+                state = DocumentState.FRAGMENT
+            case Held():
+                reason = "; ".join(finding.message for finding in result.findings[:3])
+                wiki.hold(entry, "held", reason, result.drafts, result.findings)
+                state, paths = DocumentState.HELD, wiki.paths_of(document)
+            case Failed():
+                reason, state, paths = result.reason, DocumentState.FAILED, wiki.paths_of(document)
+                if result.permanent:
+                    wiki.hold(entry, "failed", reason, (), ())
+        return DocumentOutcome(document, state, sha256, paths, reason, seconds, metrics)
+
+    def _link(self, raw: Mapping[str, RawEntry], wiki: CompiledPages) -> tuple[str, ...]:
+        raise AssertionError

@@ -27,7 +27,7 @@ from kb_pipeline.models.page import (
     Table,
     WikiPage,
 )
-from kb_pipeline.models.raw import RawDocument, RawEntry
+from kb_pipeline.models.raw import FileReading, RawDocument, RawEntry
 from kb_pipeline.models.retrieval import (
     Chunk,
     Confidence,
@@ -63,6 +63,7 @@ __all__ = [
     "Fact",
     "FactKind",
     "Failed",
+    "FileReading",
     "Finding",
     "Fragment",
     "Heading",

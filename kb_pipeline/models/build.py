@@ -25,12 +25,16 @@ class DocumentState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PageProvenance:
-    """What the planner needs of a page: where it comes from and whether it is still what was written."""
+    """What the planner needs of a page: where it comes from and whether it is still what was written.
+
+    ``content_sha256`` hashes the whole decoded file (LF line ends): what publishing compares.
+    """
 
     path: str
     sources: tuple[SourceRef, ...]
     compiled: CompiledStamp | None
     fingerprint: str
+    content_sha256: str = ""
 
     @property
     def owner(self) -> str | None:

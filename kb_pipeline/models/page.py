@@ -155,7 +155,8 @@ class WikiPage:
     ``path`` is relative to ``knowledge/``, POSIX, NFC. ``body`` has LF line ends and begins after the front matter;
     ``body_line`` is its first line's number in the file. ``fingerprint`` hashes title, scope, summary, keywords,
     status and body (SPEC 5). ``content_sha256`` hashes the decoded file with LF line ends.
-    ``fields`` are the front matter keys present, in the order found.
+    ``fields`` are the front matter keys present, in the order found; ``field_lines`` the 1-based line of each in the
+    file, for messages.
     """
 
     path: str
@@ -174,6 +175,7 @@ class WikiPage:
     compiled: CompiledStamp | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
     fields: tuple[str, ...] = ()
+    field_lines: Mapping[str, int] = field(default_factory=dict)
     body: str = ""
     body_line: int = 1
     outline: BodyOutline = BodyOutline((), (), (), (), (), "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from typing import NamedTuple
 
 from kb_pipeline.models.build import DocumentState
 
@@ -42,3 +43,20 @@ class RawDocument:
     metadata: Mapping[str, str] = field(default_factory=dict)
     scope: str | None = None
     dated: date | None = None
+
+
+class FileReading(NamedTuple):
+    """What reading one file told, and the file's signature then: the row of a disposable cache.
+
+    The signature (size, mtime, ctime, inode) equal to the file's now means that it need not be read again, unless
+    ``ctime_ns`` is so near to ``seen_ns`` (when it was read) that a later change may carry the same time.
+    """
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    seen_ns: int
+    state: str
+    reason: str | None
+    sha256: str | None

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kb_pipeline.markdown.slugs import heading_slug, page_slug
+from kb_pipeline.markdown.slugs import page_slug
 from kb_pipeline.models import UNRESOLVED_SCOPE, WikiPage
 
 MAX_COMPONENT_BYTES = 100
@@ -34,7 +34,7 @@ DOCUMENT_TYPES = frozenset(
     "教學 教程 筆記 紀錄 規格 規格書 記錄 說明 雜記 開發日誌 開發日記 其他 未分類".split()
 )
 
-_INDEX_NAMES = frozenset({"readme", "index", "_index", "home", "overview"})
+_INDEX_NAMES = frozenset({"readme", "index", "_index"})
 _DATE_PREFIX = re.compile(
     r"^(?:(?:19|20)\d{2}[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:0[1-9]|[12]\d|3[01])"
     r"|1[0-2]\d[-_.](?:0?[1-9]|1[0-2])[-_.](?:0?[1-9]|[12]\d|3[01]))"
@@ -81,8 +81,11 @@ def assign_paths(
             chosen[path] = waiting.pop(path)[0].base
         occupied.update(_fold(chosen[path]) for path in winners)
         for candidates in waiting.values():
-            if _fold(candidates[0].base) in claims and len(candidates) > 1:
-                candidates.pop(0)
+            lost = candidates.pop(0)
+            if not candidates:  # even the hash is taken: count on, so that this always ends
+                stem, _, number = lost.base.rpartition("-")
+                again = f"{stem}-{int(number) + 1}" if number.isdecimal() and len(number) < 4 else f"{lost.base}-2"
+                candidates.append(_Candidate(again, natural=False))
     return dict(sorted(chosen.items()))
 
 
@@ -137,6 +140,8 @@ def humanised(raw_path: str) -> str:
     if stem.casefold() in _INDEX_NAMES and folders:
         stem = folders[-1]
     stem = stem.removeprefix(date_prefix_of(stem))
+    if not re.search(r"[^\W\d_]", stem):
+        return stem  # a bare date stays readable as one
     words = re.sub(r"\s+", " ", re.sub(r"[_\-\s]+", " ", stem)).strip() or stem
     return words[:1].upper() + words[1:]
 
@@ -154,7 +159,7 @@ class _Candidate:
 
 
 def _candidates(raw_path: str, hints: NamingHints) -> list[_Candidate]:
-    """Names for a document, best first; the last holds a hash of its path and is free for certain."""
+    """Names for a document, best first; the last holds a hash of its path."""
     *folders, file_name = unicodedata.normalize("NFC", raw_path).split("/")
     stem = _stem(file_name)
     slugs = [_capped(page_slug(folder)) for folder in folders if folder not in {".", ".."}]
@@ -184,26 +189,19 @@ def _candidates(raw_path: str, hints: NamingHints) -> list[_Candidate]:
         offer("-".join([*dropped[-count:], own]))
     digest = hashlib.sha256(raw_path.encode("utf-8", "surrogatepass")).hexdigest()
     offer(f"{_capped(own, MAX_COMPONENT_BYTES - 12)}-{digest[:6]}")
-    offer(f"{_capped(own, 20)}-{digest[:40]}")
     return list(found.values())
 
 
 def _winner(paths: Sequence[str], waiting: Mapping[str, Sequence[_Candidate]]) -> str | None:
-    """The one of several claimants that gets the name: the only one there is, or the only one whose own name it is.
-
-    A claimant without another name left ends the contest too, so that it always ends.
-    """
+    """The one of several claimants that gets the name: the only one there is, or the only one whose own name it is."""
     if len(paths) == 1:
         return paths[0]
     natural = [path for path in paths if waiting[path][0].natural]
-    if len(natural) == 1:
-        return natural[0]
-    last = [path for path in paths if len(waiting[path]) == 1]
-    return min(last) if last else None
+    return natural[0] if len(natural) == 1 else None
 
 
 def _part_names(name: str, heading: str, index: int) -> Iterator[str]:
-    slug = re.sub(r"-{2,}", "-", heading_slug(heading)).strip("-")
+    slug = page_slug(heading) if heading else ""
     room = MAX_COMPONENT_BYTES - len(".md")
     stem = _capped(name, max(room // 2, room - len(slug.encode()) - 2))
     if slug:

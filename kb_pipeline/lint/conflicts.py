@@ -1,0 +1,163 @@
+"""Two pages of one scope that give one thing different numbers or dates (SPEC 9, conflict).
+
+A *statement* is the clause around one number with a unit, or around a date: ``權杖 90 天過期``, ``timeout: 30 s``. With
+the number taken out it is a *skeleton*; pages of one scope with one skeleton and different values contradict each
+other, where they also share a keyword or title. Precise before complete: a clause in other words is not found here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kb_pipeline.lint import catalogue as rules
+from kb_pipeline.lint.vocabulary import folded
+from kb_pipeline.models import Finding, PageStatus, WikiPage
+
+MOST_VALUES = 4
+"""A skeleton with more values than this in one scope is an attribute that differs by nature (a size, a price)."""
+
+SPECIFIC = 4
+"""Weight from which a skeleton names its thing by itself; lighter ones count only under equal headings."""
+
+_UNITS = {
+    "毫秒": "ms", "秒鐘": "s", "秒": "s", "分鐘": "min", "小時": "h", "天": "d", "日": "d", "週": "week", "周": "week",
+    "個月": "month", "年": "year", "次": "times", "筆": "rows", "人": "people", "台": "machines", "元": "twd",
+    "%": "%", "％": "%", "ms": "ms", "milliseconds": "ms", "s": "s", "sec": "s", "secs": "s", "second": "s",
+    "seconds": "s", "min": "min", "mins": "min", "minute": "min", "minutes": "min", "h": "h", "hr": "h", "hrs": "h",
+    "hour": "h", "hours": "h", "d": "d", "day": "d", "days": "d", "week": "week", "weeks": "week", "month": "month",
+    "months": "month", "year": "year", "years": "year", "times": "times", "retries": "times", "rows": "rows",
+    "users": "people", "kb": "kb", "mb": "mb", "gb": "gb", "tb": "tb", "kib": "kib", "mib": "mib", "gib": "gib",
+    "rps": "rps", "qps": "qps", "rpm": "rpm", "tokens": "tokens",
+}  # fmt: skip
+_UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
+_VALUE = re.compile(
+    r"(?<![\w.\-/:#第])(?:"
+    r"(?P<date>\d{4}-\d{1,2}-\d{1,2}|\d{4}\s?年\s?\d{1,2}\s?月\s?\d{1,2}\s?日)"
+    rf"|(?P<number>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>{_UNIT})(?![a-z0-9_])"
+    r"|(?<=[:=：＝]\s)(?P<bare>\d[\d,]*)(?=\s*(?:$|[。，,;；、)）|`]))"
+    r")",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BOUNDARY = re.compile(r"[。；;，,、（）()！!？?\n]")
+_LIST_MARK = re.compile(r"^\s*(?:[-*+>]\s+|\d+[.)、]\s*)+")
+_COPULA = re.compile(r"(?:[:=：＝]|\bis\b|\bare\b|[為是])\s*$")
+_NOISE = re.compile(r"[\s*_`|>「」\"'#]+")
+_CJK = re.compile(r"[\u3400-\u9fff]")
+_LATIN = re.compile(r"[a-z]{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A value and the clause it stands in. ``line`` is 1-based in the file; ``weight`` how much the skeleton says."""
+
+    page: WikiPage
+    skeleton: str
+    value: str
+    text: str
+    line: int
+    weight: int
+
+
+def statements(page: WikiPage) -> Iterator[Statement]:
+    """The statements of a page, code blocks left out."""
+    lines = page.body.split("\n")
+    for fence in page.outline.fences:
+        for at in range(fence.line - page.body_line, min(fence.end_line - page.body_line + 1, len(lines))):
+            lines[at] = ""
+    for offset, line in enumerate(lines):
+        for found in _VALUE.finditer(line):
+            statement = _statement(page, line, found, page.body_line + offset)
+            if statement is not None:
+                yield statement
+
+
+def _statement(page: WikiPage, line: str, found: re.Match[str], number: int) -> Statement | None:
+    before, after = line[: found.start()], line[found.end() :]
+    if line.lstrip().startswith("|"):
+        cells = line.strip().strip("|").split("|")
+        if len(cells) != 2:
+            return None  # In a wider table the column says what the number is; a row alone does not.
+        before, after = before.replace("|", " "), after.replace("|", " ")
+    before = _LIST_MARK.sub("", before)
+    before = _BOUNDARY.split(before)[-1] if _BOUNDARY.search(before) else before
+    cut = _BOUNDARY.search(after)
+    after = after[: cut.start()] if cut else after
+    label = folded(_COPULA.sub("", before.rstrip()))
+    rest = folded(after)
+    weight = len(_CJK.findall(label + rest)) + 2 * len(_LATIN.findall(label + " " + rest))
+    if weight < 2 or any(letter.isdigit() for letter in label + rest):
+        return None  # A clause with two values needs a reading that this is not.
+    unit = found["unit"]
+    kind = "date" if found["date"] else _UNITS[unit.lower()] if unit else ""
+    skeleton = f"{_NOISE.sub('', label)}<{kind}>{_NOISE.sub('', rest)}"
+    return Statement(page, skeleton, _normal(found), (before + found.group() + after).strip(" |"), number, weight)
+
+
+def _normal(found: re.Match[str]) -> str:
+    if found["date"]:
+        year, month, day = re.findall(r"\d+", found["date"])
+        return f"{int(year):04}-{int(month):02}-{int(day):02}"
+    return f"{float((found['number'] or found['bare']).replace(',', '')):g}"
+
+
+def conflict_rules(pages: Iterable[WikiPage]) -> Iterator[Finding]:
+    """One finding for each contradiction, on the older page, against the newest that says otherwise."""
+    scopes: defaultdict[str, list[WikiPage]] = defaultdict(list)
+    for page in pages:
+        if page.status is PageStatus.CURRENT and page.scope.strip():
+            scopes[folded(page.scope)].append(page)
+    for group in scopes.values():
+        if len(group) > 1:
+            yield from _conflicts_of_scope(group)
+
+
+def _conflicts_of_scope(pages: Sequence[WikiPage]) -> Iterator[Finding]:
+    known: defaultdict[str, dict[str, Statement | None]] = defaultdict(dict)
+    for page in pages:
+        for statement in statements(page):
+            by_page = known[statement.skeleton]
+            earlier = by_page.setdefault(page.path, statement)
+            if earlier is not None and earlier.value != statement.value:
+                by_page[page.path] = None  # The page itself gives several values: cases, not one thing.
+    for by_page in known.values():
+        rivals = [statement for statement in by_page.values() if statement is not None]
+        if len(rivals) > 1 and 1 < len({statement.value for statement in rivals}) <= MOST_VALUES:
+            newest = max(rivals, key=_age)
+            for older in sorted(rivals, key=_age, reverse=True):
+                if older.value != newest.value and _same_subject(older, newest):
+                    yield _finding(older, newest)
+
+
+def _age(statement: Statement) -> tuple[str, str]:
+    return str(statement.page.updated or ""), statement.page.path
+
+
+def _same_subject(one: Statement, other: Statement) -> bool:
+    """The pages share a keyword or their title; for a short clause, the heading above it too."""
+    if _names(one.page).isdisjoint(_names(other.page)):
+        return False
+    return one.weight >= SPECIFIC or _heading(one) == _heading(other)
+
+
+def _names(page: WikiPage) -> set[str]:
+    return {folded(name) for name in (page.title, *page.keywords, *page.aliases)}
+
+
+def _heading(statement: Statement) -> str:
+    above = [heading for heading in statement.page.outline.headings if heading.line <= statement.line]
+    return folded(above[-1].text) if above else ""
+
+
+def _finding(older: Statement, newest: Statement) -> Finding:
+    return rules.CONFLICT.at(
+        older.page,
+        line=older.line,
+        statement=older.text,
+        updated=older.page.updated or "without a date",
+        other_statement=newest.text,
+        other=f"{newest.page.path}:{newest.line}",
+        other_updated=newest.page.updated or "without a date",
+    )

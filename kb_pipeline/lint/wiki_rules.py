@@ -1,0 +1,225 @@
+"""Rules that need the other pages: related, titles, links, orphans, near-duplicates (SPEC 9). Linear in the wiki.
+
+Their findings are not a page's own. Contradictions between pages: ``conflicts``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kb_pipeline.lint import catalogue as rules
+from kb_pipeline.lint.catalogue import Rule
+from kb_pipeline.lint.policy import LintPolicy
+from kb_pipeline.lint.vocabulary import folded, word_set
+from kb_pipeline.markdown.links import Ambiguous, LinkResolver, Missing, OutsideRoot, Resolution, Resolved
+from kb_pipeline.models import Finding, Link, LinkKind, PageStatus, Related, WikiPage
+
+_PAGE_SUFFIXES = (".md", ".markdown", ".mdx")
+_ATTACHMENTS = word_set(
+    "png jpg jpeg gif svg webp bmp avif ico tif tiff heic mp3 wav ogg flac m4a mp4 mov webm mkv avi pdf doc docx xls "
+    "xlsx ppt pptx odt ods odp csv tsv json yaml yml toml xml html htm txt log zip gz tar tgz 7z rar canvas base drawio "
+    "excalidraw ipynb py js ts sh sql go rs java rb c h cpp cs ps1 bat ini conf cfg env lock tf"
+)
+"""Suffixes of files that are no pages; whether they exist is not known here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wiki:
+    """The pages of one lint, and what every wiki rule asks of them: resolved once."""
+
+    pages: Sequence[WikiPage]
+    by_path: Mapping[str, WikiPage]
+    links: Mapping[str, tuple[tuple[Link, Resolution], ...]]
+    related: Mapping[str, tuple[tuple[Related, Resolution], ...]]
+    inbound: Mapping[str, set[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pages: Sequence[WikiPage]) -> Wiki:
+        resolver = LinkResolver(pages)
+        links = {
+            page.path: tuple(
+                (link, resolver.resolve(link, page.path)) for link in page.outline.links if _may_be_page(link)
+            )
+            for page in pages
+        }
+        related = {
+            page.path: tuple((entry, resolver.resolve_path(entry.target, page.path)) for entry in page.related)
+            for page in pages
+        }
+        inbound: defaultdict[str, set[str]] = defaultdict(set)
+        for page in pages:
+            if page.is_draft:
+                continue
+            for _, resolution in (*links[page.path], *related[page.path]):
+                if isinstance(resolution, Resolved) and resolution.path != page.path:
+                    inbound[resolution.path].add(page.path)
+        return cls(pages, {page.path: page for page in pages}, links, related, inbound)
+
+    def related_paths(self, path: str) -> set[str]:
+        return {resolution.path for _, resolution in self.related.get(path, ()) if isinstance(resolution, Resolved)}
+
+    def one_way(self, page: WikiPage) -> list[str]:
+        """Paths of published pages that ``page`` names in ``related`` and that do not name it."""
+        found = []
+        for path in sorted(self.related_paths(page.path) - {page.path}):
+            other = self.by_path[path]
+            # What a page without readable front matter names is unknown.
+            if not other.is_draft and other.fields and page.path not in self.related_paths(path):
+                found.append(path)
+        return found
+
+
+def _may_be_page(link: Link) -> bool:
+    """Pictures and attachments are not pages, and a link into the own page is the outline's matter."""
+    if link.kind is LinkKind.IMAGE:
+        return False
+    target = link.target.lower()
+    return target.endswith(_PAGE_SUFFIXES) or target.rpartition(".")[2] not in _ATTACHMENTS or "." not in target
+
+
+def related_rules(wiki: Wiki, page: WikiPage) -> Iterator[Finding]:
+    seen: set[str] = set()
+    one_way = wiki.one_way(page) if page.related else ()
+    for entry, resolution in wiki.related[page.path]:
+        if not isinstance(resolution, Resolved):
+            why = "finds no page"
+            if isinstance(resolution, Ambiguous):
+                why = f"may mean {_listed(resolution.candidates)}"
+            elif isinstance(resolution, OutsideRoot):
+                why = "leaves the wiki"
+            yield rules.RELATED_MISSING.at(page, field="related", target=entry.target, why=why)
+            continue
+        path = resolution.path
+        other = wiki.by_path[path]
+        if path == page.path or path in seen:
+            why = "is this page itself" if path == page.path else "stands in the list a second time"
+            yield rules.RELATED_REDUNDANT.at(page, field="related", target=entry.target, why=why)
+            continue
+        seen.add(path)
+        if not resolution.anchor_found:
+            yield rules.BROKEN_ANCHOR.at(page, field="related", target=entry.target)
+        if other.is_draft:
+            yield rules.RELATED_DRAFT.at(page, field="related", target=entry.target)
+        elif path in one_way:
+            yield rules.RELATED_NOT_MUTUAL.at(page, field="related", target=path)
+
+
+def link_rules(wiki: Wiki, page: WikiPage) -> Iterator[Finding]:
+    """One finding for each target of a page and what is wrong with it, however often it is linked."""
+    seen: set[tuple[str, str]] = set()
+    for link, resolution in wiki.links[page.path]:
+        for rule, values in _link_faults(wiki, page, resolution):
+            target = f"{link.target}#{link.anchor}" if rule is rules.BROKEN_ANCHOR else link.target
+            if (rule.id, target) not in seen:
+                seen.add((rule.id, target))
+                yield rule.at(page, line=link.line, target=target, **values)
+
+
+def _link_faults(wiki: Wiki, page: WikiPage, resolution: Resolution) -> Iterator[tuple[Rule, dict[str, object]]]:
+    if isinstance(resolution, Missing):
+        yield rules.BROKEN_LINK, {}
+    elif isinstance(resolution, OutsideRoot):
+        yield rules.LINK_OUTSIDE_ROOT, {}
+    elif isinstance(resolution, Ambiguous):
+        yield rules.AMBIGUOUS_LINK, {"candidates": _listed(resolution.candidates)}
+    elif isinstance(resolution, Resolved):
+        other = wiki.by_path[resolution.path]
+        if other.is_draft:
+            yield rules.LINK_TO_DRAFT, {}
+        elif other.status is PageStatus.DEPRECATED and page.status is PageStatus.CURRENT and page.kind != "index":
+            yield rules.LINK_TO_DEPRECATED, {}
+        if not resolution.anchor_found:
+            yield rules.BROKEN_ANCHOR, {}
+
+
+def _listed(paths: Sequence[str]) -> str:
+    shown = [f"'{path}'" for path in paths[:4]]
+    return " or ".join(shown) + (f" or {len(paths) - 4} more" if len(paths) > 4 else "")
+
+
+def successor_rules(wiki: Wiki, page: WikiPage) -> Iterator[Finding]:
+    """A deprecated page whose pointers all lead to pages that are not current."""
+    pointers = (*wiki.related[page.path], *wiki.links[page.path])
+    if page.status is not PageStatus.DEPRECATED or not (page.related or page.outline.links):
+        return
+    for _, resolution in pointers:
+        if isinstance(resolution, Resolved) and wiki.by_path[resolution.path].status is PageStatus.CURRENT:
+            return
+    yield rules.DEPRECATED_NO_SUCCESSOR.at(page, field="related", own=False)
+
+
+def orphan_rules(wiki: Wiki, page: WikiPage) -> Iterator[Finding]:
+    searched_only = page.status is PageStatus.CURRENT and page.kind != "index" and not wiki.inbound.get(page.path)
+    if searched_only and len(wiki.pages) > 1:
+        yield rules.ORPHAN.at(page)
+
+
+def title_rules(wiki: Wiki) -> Iterator[Finding]:
+    """Current pages only: a superseded page keeps the name of its successor, and its status tells them apart."""
+    groups: defaultdict[tuple[str, str], list[WikiPage]] = defaultdict(list)
+    for page in wiki.pages:
+        if page.status is PageStatus.CURRENT and page.title.strip():
+            groups[folded(page.title), folded(page.scope)].append(page)
+    for group in groups.values():
+        if len(group) > 1:
+            paths = sorted(page.path for page in group)
+            for page in group:
+                shown = [path for path in paths[:5] if path != page.path][:4]
+                more = len(paths) - 1 - len(shown)
+                others = ", ".join(f"'{path}'" for path in shown) + (f" and {more} more" if more else "")
+                yield rules.TITLE_AMBIGUOUS.at(
+                    page, field="title", title=page.title.strip(), scope=page.scope.strip(), others=others
+                )
+
+
+def paired_rules(wiki: Wiki, policy: LintPolicy) -> Iterator[Finding]:
+    """Two pages that name each other, and that others only ever name together; small enough to be one page."""
+    referrers: defaultdict[str, set[str]] = defaultdict(set)
+    for page in wiki.pages:
+        if not page.is_draft:
+            for target in wiki.related_paths(page.path) - {page.path}:
+                referrers[target].add(page.path)
+    for page in wiki.pages:
+        mine = referrers.get(page.path, set())
+        for other in sorted(wiki.related_paths(page.path)):
+            if other <= page.path or other not in mine:
+                continue
+            theirs = referrers.get(other, set())
+            if len(mine) != len(theirs) or len(mine) - 1 < policy.paired_at_least:
+                continue
+            together = mine - {other}
+            whole = len(page.body.strip()) + len(wiki.by_path[other].body.strip())
+            if whole <= policy.max_body and together == theirs - {page.path}:
+                yield rules.RELATED_PAIRED.at(page, field="related", count=len(together), other=other)
+
+
+def duplicate_rules(wiki: Wiki, policy: LintPolicy) -> Iterator[Finding]:
+    """Current pages whose bodies are nearly the same, each against the first of its kind by path."""
+    from kb_pipeline.text.similarity import near_duplicates
+
+    current = [page for page in sorted(wiki.pages, key=lambda page: page.path) if _has_text(page, policy)]
+    first: dict[str, WikiPage] = {}
+    for page in current:
+        text = _text(page)
+        same = first.setdefault(text, page)
+        if same is not page:
+            yield rules.NEAR_DUPLICATE.at(page, share=1.0, other=same.path)
+    texts = list(first)
+    reported: set[int] = set()
+    for one, other, share in near_duplicates(texts, policy.near_duplicate):
+        if other not in reported:
+            reported.add(other)
+            yield rules.NEAR_DUPLICATE.at(first[texts[other]], share=share, other=first[texts[one]].path)
+
+
+def _has_text(page: WikiPage, policy: LintPolicy) -> bool:
+    """Below the least length two pages may well be equal by chance, and have another finding already."""
+    return page.status is PageStatus.CURRENT and page.kind != "index" and len(page.body) >= policy.min_body
+
+
+def _text(page: WikiPage) -> str:
+    """The body without its H1, which equals the title."""
+    lines = page.body.strip().split("\n")
+    return "\n".join(lines[1:] if lines[0].startswith("# ") else lines)

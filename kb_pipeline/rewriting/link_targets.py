@@ -1,0 +1,256 @@
+"""Where a link of a compiled page leads: raw names and raw headings to pages, parts and sections (SPEC 4, 6.5).
+
+Belongs here: resolution, over names alone. Does not belong here: how links are written (``link_text``), changing pages
+(``linking``).
+
+A link means what the raw document meant by it, so it is looked up among the raw documents first, from the folder of the
+one that the page comes from, and then among the pages: a rewriter may link to a page that it was shown, and people
+name titles. Two exceptions come before both: an anchor of the document itself, which may stand in another part now,
+and the path of another part of the same document, which only the rewriter can have written.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kb_pipeline.markdown.links import LinkResolver, Resolved
+from kb_pipeline.markdown.slugs import heading_slug
+from kb_pipeline.models import Heading, Link, LinkKind, WikiPage
+from kb_pipeline.rewriting.link_text import Reference
+
+_EXTERNAL = re.compile(r"(?:[a-z][a-z0-9+.-]+:|//)", re.IGNORECASE)
+_SUFFIXES = (".md", ".markdown", ".mdx", ".txt")
+_INDEX_NAMES = ("readme.md", "index.md")
+_REPEATED = re.compile(r"(.+)-([1-9]\d{0,2})")
+_KINDS = {"wikilink": LinkKind.WIKILINK, "embed": LinkKind.EMBED, "markdown": LinkKind.MARKDOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class ToPage:
+    """``heading`` is None for the page as a whole; ``block`` is the mark of a ``#^block`` that the page has."""
+
+    path: str
+    heading: Heading | None = None
+    block: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToFile:
+    """A file under ``raw/`` that is no document: a picture, a script. ``path`` is relative to ``raw/``."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nowhere:
+    """``reason`` in words, for the list of pending links."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A URL: not ours to change."""
+
+
+Target = ToPage | ToFile | Nowhere | Elsewhere
+
+
+class RawNames:
+    """Raw documents and other files by path, path suffix and base name; NFC and case-insensitive."""
+
+    def __init__(self, documents: Iterable[str], files: Iterable[str]) -> None:
+        self.documents = frozenset(documents)
+        self._by_path: dict[str, str] = {}
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path in (*sorted(self.documents), *sorted(frozenset(files) - self.documents)):
+            self._by_path.setdefault(_folded(path), path)
+            name = _folded(posixpath.basename(path))
+            self._by_name[name].append(path)
+            if path in self.documents and name.endswith(_SUFFIXES):
+                self._by_name[name.rpartition(".")[0]].append(path)
+
+    def find(self, target: str, folder: str) -> str | tuple[str, ...] | None:
+        """The raw path that ``target`` names in a document of ``folder``; several when it could be any of them.
+
+        Order of SPEC 4: relative path, path from the root, unique path suffix (the own folder first).
+        """
+        target = unicodedata.normalize("NFC", target)
+        without_query = target.partition("?")[0]
+        for written in dict.fromkeys((target, without_query)):
+            # A leading slash means the root of the source, as on the sites that such documents come from.
+            from_root = posixpath.normpath(written.lstrip("/"))
+            relative = from_root if written.startswith("/") else posixpath.normpath(posixpath.join(folder, written))
+            for path in dict.fromkeys((relative, from_root)) if written else ():
+                found = self._at(_folded(path))
+                if found:
+                    return found
+        return self._by_suffix(target, folder)
+
+    def _at(self, path: str) -> str | None:
+        for candidate in (path, *(path + suffix for suffix in _SUFFIXES), *(f"{path}/{name}" for name in _INDEX_NAMES)):
+            found = self._by_path.get(candidate.removeprefix("./"))
+            if found:
+                return found
+        return None
+
+    def _by_suffix(self, target: str, folder: str) -> str | tuple[str, ...] | None:
+        wanted = _folded(posixpath.normpath(target.strip("/")))
+        if wanted.startswith(".") or (target.startswith("/") and "/" not in wanted):
+            return None
+        name = posixpath.basename(wanted)
+        ending = "/" + wanted
+        paths = self._by_name.get(name, [])
+        if "/" in wanted:
+            paths = [path for path in paths if _folded(path).endswith((ending, *(ending + end for end in _SUFFIXES)))]
+        if len(paths) > 1:
+            paths = [path for path in paths if posixpath.dirname(path) == folder] or paths
+        if len(paths) > 1:
+            return tuple(sorted(paths))
+        return paths[0] if paths else None
+
+
+class LinkTargets:
+    """Resolves references of pages.
+
+    ``ownership``: raw path → its pages in order of part. ``titles``: page → the title that its document gave it, where
+    the page was renamed.
+    """
+
+    def __init__(
+        self,
+        pages: Mapping[str, WikiPage],
+        ownership: Mapping[str, Sequence[str]],
+        raw: RawNames,
+        resolver: LinkResolver,
+        titles: Mapping[str, str],
+    ) -> None:
+        self._pages = pages
+        self._titles = titles
+        # Drafts are never published: for a reader they are not there.
+        self._parts = {
+            document: tuple(path for path in paths if path in pages and not pages[path].is_draft)
+            for document, paths in ownership.items()
+        }
+        self._raw = raw
+        self._resolver = resolver
+        self._headings: dict[str, dict[str, Heading]] = {}
+        self._raw_found: dict[tuple[str, str], str | tuple[str, ...] | None] = {}
+
+    def resolve(self, reference: Reference, page: WikiPage) -> Target:
+        """Where a reference leads that stands in ``page`` as its raw document, or its rewriter, wrote it."""
+        if reference.form == "markdown" and _EXTERNAL.match(reference.target):
+            return Elsewhere()
+        own = self._parts.get(page.owner or "", ())
+        if page.path not in own:
+            own = (page.path,)
+        if not reference.target:
+            return self._within(reference.anchor, page, own)
+        part = _as_part(reference.target, page, own)
+        if part is not None:
+            return self._section((part,), reference.anchor, page)
+        reasons: list[str] = []
+        for folder in dict.fromkeys(posixpath.dirname(source.path) for source in page.sources):
+            found = self._find(reference.target, folder)
+            if isinstance(found, tuple):
+                reasons.append("ambiguous: " + ", ".join(found))
+            elif found in self._raw.documents:
+                parts = self._parts.get(found, ())
+                if parts:
+                    return self._section(parts, reference.anchor, page)
+                reasons.append(f"{found} has no page")
+            elif found is not None:
+                return ToFile(found)
+        if not reasons:
+            as_page = self.among_pages(reference, page)
+            if as_page is not None:
+                return as_page
+        return Nowhere(reasons[0] if reasons else "not found")
+
+    def among_pages(self, reference: Reference, page: WikiPage) -> ToPage | None:
+        """Where a reference leads when it is read as a link between pages."""
+        if not reference.target:
+            return None
+        link = Link(_KINDS[reference.form], reference.target, None, None, 0, 0, 0)
+        found = self._resolver.resolve(link, page.path)
+        if not isinstance(found, Resolved) or found.path not in self._pages or self._pages[found.path].is_draft:
+            return None
+        return self._section((found.path,), reference.anchor, page)
+
+    def _find(self, target: str, folder: str) -> str | tuple[str, ...] | None:
+        key = (folder, target)
+        if key not in self._raw_found:
+            self._raw_found[key] = self._raw.find(target, folder)
+        return self._raw_found[key]
+
+    def _within(self, anchor: str | None, page: WikiPage, own: Sequence[str]) -> Target:
+        if not anchor:
+            return Elsewhere()
+        found = self._section(own, anchor, page)
+        if found.heading is None and found.block is None and not self._is_title(anchor, own):
+            return Nowhere(f"no heading {anchor!r} in the document's pages")
+        return found
+
+    def _is_title(self, anchor: str, own: Sequence[str]) -> bool:
+        slug = heading_slug(anchor)
+        return any(slug in (heading_slug(self._title(path)), *self._slugs(path)) for path in own)
+
+    def _title(self, path: str) -> str:
+        return self._titles.get(path) or self._pages[path].title
+
+    def _section(self, parts: Sequence[str], anchor: str | None, page: WikiPage) -> ToPage:
+        """The part that has the anchor; the first part as a whole when none has it, or when it names a title."""
+        ordered = [path for path in parts if path == page.path] + [path for path in parts if path != page.path]
+        if anchor is None:
+            return ToPage(parts[0])
+        if anchor.startswith("^"):
+            block = next((path for path in ordered if _has_block(self._pages[path].body, anchor)), None)
+            return ToPage(parts[0]) if block is None else ToPage(block, block=anchor)
+        # [[page#A#B]] names B below A.
+        slug = heading_slug(anchor.rpartition("#")[2])
+        for path in ordered:
+            heading = self._slugs(path).get(slug)
+            if heading is not None:
+                return ToPage(path, heading if heading.level > 1 else None)
+        repeated = _REPEATED.fullmatch(slug)
+        if repeated:
+            # The third "setup" of a raw document is setup-2 there, and may be the first one of the part that holds it.
+            wanted = int(repeated[2])
+            for path in parts:
+                for heading in self._pages[path].outline.headings:
+                    if heading_slug(heading.text) == repeated[1]:
+                        if wanted == 0:
+                            return ToPage(path, heading if heading.level > 1 else None)
+                        wanted -= 1
+        return ToPage(parts[0])
+
+    def _slugs(self, path: str) -> dict[str, Heading]:
+        if path not in self._headings:
+            self._headings[path] = {heading.slug: heading for heading in self._pages[path].outline.headings}
+        return self._headings[path]
+
+
+def _as_part(target: str, page: WikiPage, own: Sequence[str]) -> str | None:
+    """The other part of the page's document that ``target`` names, relative to the page or from the root."""
+    if len(own) < 2:
+        return None
+    target = unicodedata.normalize("NFC", target)
+    for path in (posixpath.join(posixpath.dirname(page.path), target), target):
+        path = posixpath.normpath(path)  # noqa: PLW2901 - the same path in its plain form
+        for candidate in (path, f"{path}.md"):
+            if candidate in own:
+                return candidate
+    return None
+
+
+def _has_block(body: str, mark: str) -> bool:
+    return re.search(rf"(?:^|\s){re.escape(mark)}[ \t]*$", body, re.MULTILINE) is not None
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()

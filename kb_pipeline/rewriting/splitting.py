@@ -1,0 +1,275 @@
+"""A document's sections dealt out over pages (SPEC 5, 6.1).
+
+Belongs here: sizes, and where to cut: at H2, then H3, then between blocks, never inside a table or a code block. Does
+not belong here: what a page is called (``offline``) and where it lives (``naming``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from kb_pipeline.rewriting.blocks import Block, BlockKind
+from kb_pipeline.rewriting.language import Words
+from kb_pipeline.rewriting.structure import Section
+from kb_pipeline.text.sentences import split_sentences
+
+MIN_BODY = 200
+MAX_BODY = 2500
+ADVISED = (500, 2000)
+"""Code points of a page's body, H1 included: hard limits, and what is good to read."""
+
+_UNIT = 1500
+"""Sections longer than this may be cut when a document is: what is left fits with title and conclusion."""
+
+_MARKER = re.compile(r"^(\s*)(\d{1,9})([.)])(\s+)")
+_CUT_INSIDE_H2, _CUT_INSIDE_H3 = 2.0, 4.0
+_PART_COST, _OVER_COST, _TINY_COST = 3.0, 60.0, 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one page holds: ``lead`` before its first H2, then ``sections``.
+
+    ``heading`` tells it from the other parts; "" for the first. ``anchors`` are names that mean its top. ``oversize``:
+    one block alone is over the limit.
+    """
+
+    lead: tuple[Block, ...]
+    sections: tuple[Section, ...]
+    heading: str = ""
+    anchors: tuple[str, ...] = ()
+    oversize: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """The smallest thing that is placed: blocks below one H2 (``h2`` -1: the lead) and possibly one H3 (-1: none)."""
+
+    h2: int
+    h3: int
+    blocks: tuple[Block, ...]
+    size: int
+    opens_h2: bool
+    opens_h3: bool
+    children: tuple[Section, ...] = ()
+    whole: bool = False
+    oversize: bool = False
+
+
+def split_document(lead: Sequence[Block], sections: Sequence[Section], overhead: int, words: Words) -> list[Part]:
+    """One part when all fits into a page, else the best cut. ``overhead``: title and conclusion of a page."""
+    size = overhead + blocks_size(lead) + sum(section_size(section) for section in sections)
+    if size <= MAX_BODY:
+        return [Part(tuple(lead), tuple(sections))]
+    units = list(_units(lead, sections))
+    bounds = _best_cut(units, overhead)
+    return [_part(units[a:b], sections, words, first=a == 0) for a, b in bounds]
+
+
+def blocks_size(blocks: Sequence[Block]) -> int:
+    return sum(len(block.text) + 2 for block in blocks)
+
+
+def section_size(section: Section) -> int:
+    """Code points of a section on its page, headings and blank lines included."""
+    return len(section.heading) + 6 + blocks_size(section.blocks) + sum(section_size(child) for child in section.children)
+
+
+def _units(lead: Sequence[Block], sections: Sequence[Section]) -> Iterator[_Unit]:
+    if lead:
+        yield from _block_units(-1, -1, lead, 0)
+    for index, section in enumerate(sections):
+        size = section_size(section)
+        if size <= _UNIT:
+            yield _Unit(index, -1, section.blocks, size, True, False, section.children, whole=True)
+            continue
+        heading = len(section.heading) + 6
+        own = list(_block_units(index, -1, section.blocks, heading))
+        yield from own
+        for number, child in enumerate(section.children):
+            opens = not own and number == 0
+            below = list(_block_units(index, number, child.blocks, len(child.heading) + 6 + (heading if opens else 0)))
+            yield from (replace(unit, opens_h2=opens and place == 0) for place, unit in enumerate(below))
+
+
+def _block_units(h2: int, h3: int, blocks: Sequence[Block], heading: int) -> Iterator[_Unit]:
+    """Blocks gathered up to the unit size. A paragraph that leads in stays with the block that it leads to."""
+    group: list[Block] = []
+    size, opens = heading, True
+
+    def unit(*, oversize: bool = False) -> _Unit:
+        return _Unit(h2, h3, tuple(group), size, opens and h3 < 0, opens and h3 >= 0, oversize=oversize)
+
+    pieces = [piece for block in blocks for piece in _pieces(block)]
+    for index, piece in enumerate(pieces):
+        length = len(piece.text) + 2
+        follows = len(pieces[index + 1].text) + 2 if index + 1 < len(pieces) else 0
+        keep_with_next = _leads_in(piece) and length + follows <= _UNIT
+        if group and size + length + (follows if keep_with_next else 0) > _UNIT:
+            yield unit()
+            group, size, opens = [], 0, False
+        group.append(piece)
+        size += length
+        if length > MAX_BODY - 300:
+            yield unit(oversize=True)
+            group, size, opens = [], 0, False
+    if group:
+        yield unit()
+
+
+def _leads_in(block: Block) -> bool:
+    return block.kind is BlockKind.PARAGRAPH and len(block.text) < 300
+
+
+def _pieces(block: Block) -> Iterator[Block]:
+    """A long list at its items, a long paragraph at its sentences, a long quote at its blank lines; the rest whole."""
+    if len(block.text) <= _UNIT:
+        yield block
+    elif block.kind is BlockKind.LIST and len(block.items) > 1:
+        yield from _list_pieces(block)
+    elif block.kind is BlockKind.PARAGRAPH:
+        for group in _groups(split_sentences(block.text)):
+            yield replace(block, text="".join(group).strip())
+    elif block.kind is BlockKind.QUOTE:
+        for group in _groups(re.split(r"(?<=\n)(?=[ \t]*>[ \t]*\n)", block.text)):
+            yield replace(block, text=re.sub(r"^(?:[ \t]*>[ \t]*\n)+", "", "".join(group)).rstrip("\n"))
+    else:
+        yield block
+
+
+def _list_pieces(block: Block) -> Iterator[Block]:
+    first = _MARKER.match(block.items[0])
+    number = int(first.group(2)) if first else 1
+    for index, group in enumerate(_groups(block.items)):
+        if block.ordered and index:
+            group[0] = _renumbered(group[0], number)
+        yield replace(block, text="\n".join(group), items=tuple(group))
+        number += len(group)
+
+
+def _renumbered(text: str, number: int) -> str:
+    """The first marker set to ``number``; the item's further lines moved along when the marker gets longer."""
+    match = _MARKER.match(text)
+    if match is None:
+        return text
+    wider = len(str(number)) - len(match.group(2))
+    marker = f"{match.group(1)}{number}{match.group(3)}{match.group(4)}"
+    lines = (marker + text[match.end() :]).split("\n")
+    for index, line in enumerate(lines[1:], start=1):
+        if line and not line.startswith((" ", "\t")):
+            break
+        lines[index] = " " * max(0, wider) + line if line else line
+    return "\n".join(lines)
+
+
+def _groups(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Neighbours put together up to the unit size, to about equal lengths."""
+    total = sum(len(text) + 1 for text in texts)
+    aim = total / max(1, -(-total // (_UNIT - 200)))
+    group: list[str] = []
+    size = 0
+    for text in texts:
+        if group and (size + len(text) > _UNIT or size + len(text) / 2 > aim):
+            yield group
+            group, size = [], 0
+        group.append(text)
+        size += len(text) + 1
+    if group:
+        yield group
+
+
+@dataclass(slots=True)
+class _Cut:
+    cost: float
+    start: int = field(default=0)
+
+
+def _best_cut(units: Sequence[_Unit], overhead: int) -> list[tuple[int, int]]:
+    """Bounds of the parts at least cost: dynamic programming over the few units that fit into one page."""
+    best = [_Cut(0.0)]
+    for end in range(1, len(units) + 1):
+        chosen: _Cut | None = None
+        size, oversize = overhead, 0
+        for start in range(end - 1, -1, -1):
+            size += units[start].size
+            oversize += units[start].oversize
+            if size > MAX_BODY + 1500 * (oversize + 1) and start < end - 1:
+                break
+            cost = best[start].cost + _page_cost(size, oversize, end - start) + _boundary_cost(units[start], start)
+            if chosen is None or cost < chosen.cost:
+                chosen = _Cut(cost, start)
+        best.append(chosen or _Cut(best[-1].cost, end - 1))
+    bounds: list[tuple[int, int]] = []
+    end = len(units)
+    while end:
+        bounds.append((best[end].start, end))
+        end = best[end].start
+    return bounds[::-1]
+
+
+def _page_cost(size: int, oversize: int, count: int) -> float:
+    if size > MAX_BODY:
+        # Beside a block that is too long by itself only what would else be too short a page is let in.
+        return _OVER_COST + (count - 1) * 30 if oversize or count == 1 else 10 * _TINY_COST + size
+    if size < MIN_BODY + 50:
+        return _TINY_COST
+    if size < ADVISED[0]:
+        return _PART_COST + (ADVISED[0] - size) / 50
+    return _PART_COST + max(0, size - ADVISED[1]) / 100
+
+
+def _boundary_cost(unit: _Unit, start: int) -> float:
+    if start == 0 or unit.opens_h2:
+        return 0.0
+    return _CUT_INSIDE_H2 if unit.opens_h3 else _CUT_INSIDE_H3
+
+
+def _part(units: Sequence[_Unit], sections: Sequence[Section], words: Words, *, first: bool) -> Part:
+    oversize = any(unit.oversize for unit in units)
+    lead = tuple(block for unit in units if unit.h2 < 0 for block in unit.blocks)
+    below = [unit for unit in units if unit.h2 >= 0]
+    indexes = list(dict.fromkeys(unit.h2 for unit in below))
+    if not first and len(indexes) == 1 and not below[0].whole and not lead:
+        return _inside_one(below, sections[indexes[0]], words, oversize=oversize)
+    rebuilt = tuple(_rebuilt([u for u in below if u.h2 == index], sections[index], words) for index in indexes)
+    heading = "" if first or not rebuilt else rebuilt[0].heading
+    return Part(lead, rebuilt, heading, oversize=oversize)
+
+
+def _inside_one(units: Sequence[_Unit], section: Section, words: Words, *, oversize: bool) -> Part:
+    """A page that holds (a part of) one H2 section only: its H3 become the H2 of the page."""
+    lead = tuple(block for unit in units if unit.h3 < 0 for block in unit.blocks)
+    children = tuple(_children(units, section, words))
+    heading = section.heading
+    if not units[0].opens_h2 and children:
+        heading = f"{heading}{words.title_joint}{children[0].heading}"
+    elif not units[0].opens_h2:
+        heading = words.continued.format(heading=heading)
+    if not children:
+        name = section.heading if units[0].opens_h2 else words.continued.format(heading=section.heading)
+        anchors = section.anchors if units[0].opens_h2 else ()
+        return Part((), (Section(name, anchors, lead),), heading, oversize=oversize)
+    return Part(lead, children, heading, section.anchors if units[0].opens_h2 else (), oversize)
+
+
+def _rebuilt(units: Sequence[_Unit], section: Section, words: Words) -> Section:
+    if units[0].whole:
+        return section
+    heading = section.heading if units[0].opens_h2 else words.continued.format(heading=section.heading)
+    anchors = section.anchors if units[0].opens_h2 else ()
+    own = tuple(block for unit in units if unit.h3 < 0 for block in unit.blocks)
+    return Section(heading, anchors, own, tuple(_children(units, section, words)))
+
+
+def _children(units: Sequence[_Unit], section: Section, words: Words) -> Iterator[Section]:
+    for number in dict.fromkeys(unit.h3 for unit in units if unit.h3 >= 0):
+        mine = [unit for unit in units if unit.h3 == number]
+        child = section.children[number]
+        opened = mine[0].opens_h3
+        yield Section(
+            child.heading if opened else words.continued.format(heading=child.heading),
+            child.anchors if opened else (),
+            tuple(block for unit in mine for block in unit.blocks),
+        )

@@ -1,0 +1,310 @@
+"""The outline of a raw document: its title, and its sections as a tree of at most two levels.
+
+Belongs here: which heading is the title, how headings of any depth map to H2 and H3, tables of contents and empty
+sections. Does not belong here: what stays of a section's text (``condense``), how sections become pages
+(``splitting``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from kb_pipeline.markdown.slugs import heading_slug
+from kb_pipeline.rewriting.blocks import Block, BlockKind, BlockSource
+from kb_pipeline.rewriting.inline import links_only, plain, without_block_marks
+from kb_pipeline.rewriting.language import Words
+from kb_pipeline.rewriting.naming import humanised
+
+MAX_TITLE = 120
+
+_ANCHOR = re.compile(r"<a\s+[^>]*?\b(?:name|id)\s*=\s*[\"']?([^\"'\s>]+)[\"']?[^>]*>\s*(?:</a\s*>)?", re.IGNORECASE)
+_ONLY_ANCHORS = re.compile(r"^(?:\s*<a\s+[^>]*?\b(?:name|id)\s*=[^>]*>\s*(?:</a\s*>)?)+\s*$", re.IGNORECASE)
+_HEADING_ID = re.compile(r"\s*\{:?\s*#([\w-]+)[^}]*\}\s*$")
+_HEADING_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,80})\*\*[:：]?$|^__([^_\n]{2,80})__[:：]?$")
+_GENERIC = frozenset(
+    # A document called so says nothing about itself; as one of many it needs its folder's or file's name too.
+    "about background contents details documentation faq guide home index info information intro introduction notes "
+    "overview preface prerequisites purpose readme reference references runbook runbooks setup summary symptoms todo "
+    "troubleshooting usage 介紹 內容 參考 名詞解釋 問題 常見問題 摘要 概述 概要 概觀 目的 目錄 簡介 總覽 背景 說明 前言 "
+    "症狀".split()
+) | {"getting started", "table of contents", "quick start", "release notes", "疑難排解"}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """``heading`` is inline markdown on one line. ``anchors`` are the names by which the raw document links to it."""
+
+    heading: str
+    anchors: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    children: tuple[Section, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RawOutline:
+    """``subtitle`` is the first H1 where the title is another text; ``lead`` what stands before the first section.
+
+    ``title_anchors`` are names that mean the top of the document.
+    """
+
+    title: str
+    subtitle: str | None
+    lead: tuple[Block, ...]
+    sections: tuple[Section, ...]
+    title_anchors: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Node:
+    """A heading with the blocks below it, while the tree is built. ``level`` 0 is the lead."""
+
+    level: int
+    text: str
+    anchors: list[str] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+
+
+def read_outline(source: BlockSource, raw_path: str, field_title: str | None, words: Words) -> RawOutline:
+    """The outline of a parsed body. ``field_title`` is the front matter's title."""
+    nodes = _nodes(source.blocks)
+    _promote_bold_lines(nodes)
+    _drop_contents(nodes)
+    title, title_node, subtitle = _title(nodes, raw_path, field_title, words)
+    anchors: list[str] = []
+    if title_node is not None:
+        anchors = title_node.anchors
+        index = nodes.index(title_node)
+        nodes[0].blocks.extend(title_node.blocks)
+        nodes.pop(index)
+    lead = nodes[0]
+    return RawOutline(title, subtitle, tuple(lead.blocks), tuple(_tree(nodes[1:])), (*anchors, *lead.anchors))
+
+
+def one_line(text: str) -> str:
+    """A title as plain text of bounded length: cut at a clause, else at a word."""
+    title = plain(without_block_marks(_HEADING_ID.sub("", text))).strip(" #:：")
+    if len(title) <= MAX_TITLE:
+        return title
+    cut = re.split(r"(?<=[。！？；;])|(?<=[.!?])\s", title)[0]
+    if not 10 <= len(cut) <= MAX_TITLE:
+        cut = title[:MAX_TITLE]
+        cut = cut.rsplit(" ", 1)[0] if " " in cut[MAX_TITLE // 2 :] else cut
+    return cut.rstrip(" ，,、;；:：。.")
+
+
+def unique_slug(slug: str, taken: dict[str, int]) -> str:
+    """The anchor of a heading in its page, GitHub's way; ``taken`` counts and is changed."""
+    name = slug
+    while name in taken:
+        taken[slug] += 1
+        name = f"{slug}-{taken[slug]}"
+    taken[name] = 0
+    return name
+
+
+def _nodes(blocks: Sequence[Block]) -> list[_Node]:
+    nodes = [_Node(0, "")]
+    seen: dict[str, int] = {}
+    pending: list[str] = []
+    for block in blocks:
+        if block.kind in {BlockKind.HTML, BlockKind.PARAGRAPH} and _ONLY_ANCHORS.match(block.text):
+            pending += _ANCHOR.findall(block.text)
+            continue
+        if block.kind is not BlockKind.HEADING:
+            nodes[-1].anchors += pending
+            nodes[-1].blocks.append(block)
+            pending = []
+            continue
+        anchors = [*pending, *_ANCHOR.findall(block.text)]
+        text = _ANCHOR.sub("", block.text)
+        identified = _HEADING_ID.search(text)
+        if identified:
+            anchors.append(identified.group(1))
+            text = text[: identified.start()]
+        anchors.append(unique_slug(heading_slug(plain(text)), seen))
+        node = _Node(block.level, "", anchors)
+        node.text, linked = _heading_text(text)
+        if linked:
+            node.blocks.append(replace(block, kind=BlockKind.PARAGRAPH, text=linked, level=0, end=block.start))
+        nodes.append(node)
+        pending = []
+    nodes[-1].anchors += pending
+    return nodes
+
+
+def _heading_text(text: str) -> tuple[str, str]:
+    """A heading without links and outer emphasis, and the links that stood in it."""
+    linked = " ".join(match.group(0) for match in _HEADING_LINK.finditer(text))
+    text = re.sub(r"</?[A-Za-z][^<>`]*>", "", text) if "<" in text and "`" not in text else text
+    text = _HEADING_LINK.sub(lambda match: "" if match.group(0).startswith("!") else match.group(1), text)
+    bold = re.fullmatch(r"\s*(\*\*|__|\*|_)([^*_]+)\1\s*", text)
+    text = bold.group(2) if bold else text
+    return re.sub(r"\s+", " ", text).strip().rstrip(":：").strip() or plain(text), linked
+
+
+def _promote_bold_lines(nodes: list[_Node]) -> None:
+    """A document that marks its sections by bold lines alone gets headings from them."""
+    if len(nodes) > 2 or (len(nodes) == 2 and nodes[0].blocks):
+        return
+    holder = nodes[-1]
+    marks = [i for i, b in enumerate(holder.blocks) if b.kind is BlockKind.PARAGRAPH and _BOLD_LINE.match(b.text)]
+    filled = [i for i, following in zip(marks, [*marks[1:], len(holder.blocks)], strict=True) if following > i + 1]
+    if len(filled) < 2:
+        return
+    blocks, holder.blocks = holder.blocks, holder.blocks[: filled[0]]
+    for i, following in zip(filled, [*filled[1:], len(blocks)], strict=True):
+        match = _BOLD_LINE.match(blocks[i].text)
+        text = (match.group(1) or match.group(2)) if match else ""
+        nodes.append(_Node(2, text.strip().rstrip(":：").strip(), [heading_slug(text)], blocks[i + 1 : following]))
+
+
+def _drop_contents(nodes: list[_Node]) -> None:
+    """Take out lists that only repeat the headings as links, and the heading or caption above them."""
+    for node in nodes:
+        kept = [block for block in node.blocks if not _is_contents(block)]
+        if len(kept) == len(node.blocks):
+            continue
+        node.blocks = [
+            block
+            for block in kept
+            if not re.match(r"^[*_]*(?:table of contents|contents|目錄)\b", block.text.strip(), re.I) or len(block.text) > 120
+        ]
+        if not node.blocks and re.match(r"^(?:table of )?contents$|^toc$|目錄$|目次$", node.text, re.I):
+            node.level = -1
+    nodes[:] = [node for node in nodes if node.level >= 0]
+
+
+def _is_contents(block: Block) -> bool:
+    if block.kind is not BlockKind.LIST:
+        return False
+    lines = [line for line in block.text.split("\n") if line.strip()]
+    own = sum(1 for line in lines if re.match(r"^[\s\d.>*+-]*\[.*\]\(#[^)]*\)[\s.:：]*$", line))
+    return own >= 2 and own >= 0.8 * len(lines)
+
+
+def _title(
+    nodes: list[_Node], raw_path: str, field_title: str | None, words: Words
+) -> tuple[str, _Node | None, str | None]:
+    """Title, the heading that it replaces (None: all headings are sections), and a first H1 that says another thing."""
+    headings = nodes[1:]
+    top = [node for node in headings if node.level == 1]
+    named = one_line(field_title or "")
+    first = one_line(top[0].text) if top else ""
+    if named:
+        replaces = top[0] if top and (len(top) == 1 or _same(named, first)) else None
+        return named, replaces, first if first and not _same(named, first) else None
+    fallback = humanised(raw_path)
+    if first:
+        if not _is_generic(first):
+            return first, top[0], None
+        if len(top) > 1:
+            return fallback, None, None
+        return (fallback, top[0], first) if _same(fallback, first) else (
+            f"{fallback}{words.title_joint}{first}",
+            top[0],
+            first,
+        )
+    heading = one_line(headings[0].text) if headings else ""
+    if heading and not _is_generic(heading) and not nodes[0].blocks and headings[0].level < min(
+        (node.level for node in headings[1:]), default=7
+    ):
+        return heading, headings[0], None
+    if heading and not _is_generic(heading) and len(headings) == 1:
+        return heading, headings[0], None
+    if _is_generic(fallback) or not re.search(r"[^\W\d_]", fallback):
+        telling = next((one_line(node.text) for node in headings if not _is_generic(one_line(node.text))), "")
+        return telling or fallback, None, None
+    return fallback, None, None
+
+
+def _is_generic(heading: str) -> bool:
+    return heading.casefold().strip(" .!?？！") in _GENERIC
+
+
+def _same(one: str, other: str) -> bool:
+    return re.sub(r"\W+", "", one).casefold() == re.sub(r"\W+", "", other).casefold()
+
+
+def _tree(nodes: Sequence[_Node]) -> Iterator[Section]:
+    """Levels as they occur: the highest becomes H2, the next H3; deeper headings become bold lead-ins."""
+    levels = sorted({node.level for node in nodes})
+    rank = {level: index for index, level in enumerate(levels)}
+    headings = {node.text for node in nodes if node.blocks}
+    current: _Node | None = None
+    child: _Node | None = None
+    children: list[Section] = []
+    for node in nodes:
+        depth = rank[node.level]
+        if depth == 0 or current is None:
+            if current is not None:
+                yield _section(current, [*children, *_closed(child)])
+            current, child, children = node, None, []
+        elif depth == 1 or (depth > 1 and child is None and not current.blocks):
+            children += _closed(child)
+            child = node
+        else:
+            target = child or current
+            target.anchors += node.anchors
+            if node.blocks or node.text not in headings:
+                target.blocks.append(_lead_in(node))
+            target.blocks += node.blocks
+    if current is not None:
+        yield _section(current, [*children, *_closed(child)])
+
+
+def _closed(node: _Node | None) -> list[Section]:
+    return [] if node is None else [_section(node, [])]
+
+
+def _section(node: _Node, children: list[Section]) -> Section:
+    return Section(node.text, tuple(node.anchors), tuple(node.blocks), tuple(children))
+
+
+def _lead_in(node: _Node) -> Block:
+    start = node.blocks[0].start if node.blocks else 0
+    return Block(BlockKind.PARAGRAPH, f"**{node.text}**" if node.text else "", start, start)
+
+
+def without_empty(sections: Sequence[Section]) -> tuple[Section, ...]:
+    """Sections without text of their own or below them: their heading becomes a list item of the section before, so
+    that no word is lost, unless a section of that name has text."""
+    filled = {section.heading for section in sections if section.blocks or section.children}
+    kept: list[Section] = []
+    for section in sections:
+        section = replace(section, children=without_empty(section.children)) if section.children else section  # noqa: PLW2901
+        if section.blocks or section.children:
+            kept.append(section)
+        elif kept and section.heading and section.heading not in filled and not _is_generic(plain(section.heading)):
+            start = kept[-1].blocks[-1].end if kept[-1].blocks else 0
+            item = Block(BlockKind.LIST, f"- {section.heading}", start, start, items=(f"- {section.heading}",))
+            kept[-1] = _with_last_block(kept[-1], item, section.anchors)
+        elif kept:
+            kept[-1] = replace(kept[-1], anchors=(*kept[-1].anchors, *section.anchors))
+    return tuple(kept)
+
+
+def _with_last_block(section: Section, item: Block, anchors: tuple[str, ...]) -> Section:
+    if section.children:
+        *before, last = section.children
+        return replace(section, children=(*before, _with_last_block(last, item, ())), anchors=(*section.anchors, *anchors))
+    return replace(section, blocks=(*section.blocks, item), anchors=(*section.anchors, *anchors))
+
+
+def is_link_list(outline: RawOutline) -> bool:
+    """Whether the document consists of links: at least three, and hardly a word beside them."""
+    lines: list[str] = []
+    for block in (*outline.lead, *(block for section in outline.sections for block in _all_blocks(section))):
+        if block.kind in {BlockKind.CODE, BlockKind.TABLE, BlockKind.HTML}:
+            return False
+        lines += [line for line in block.text.split("\n") if line.strip()]
+    linked = sum(1 for line in lines if links_only(line))
+    return linked >= 3 and linked >= 0.8 * len(lines)
+
+
+def _all_blocks(section: Section) -> Iterator[Block]:
+    yield from section.blocks
+    for child in section.children:
+        yield from _all_blocks(child)

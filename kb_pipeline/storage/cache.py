@@ -1,0 +1,209 @@
+"""The disposable cache ``.kb/cache.sqlite``: what reading raw files and pages told last time (ORCHESTRATION 1).
+
+Belongs here: keeping and giving back. Not here: deciding whether a reading still holds (``sources.filesystem``,
+``storage.pages``). Everything here may vanish at any moment: a cache that is missing, damaged, locked by another
+process, on a read-only disk or written by other code is an empty cache, never an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import kb_pipeline
+from kb_pipeline.models import FileReading
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS about (version TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS tables (name TEXT PRIMARY KEY, checksum INTEGER NOT NULL, content BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS pages (
+    path TEXT PRIMARY KEY, tag TEXT NOT NULL, checksum INTEGER NOT NULL, content BLOB NOT NULL
+) WITHOUT ROWID;
+"""
+_READERS = ("markdown", "models", "sources/content.py", "storage/cache.py", "storage/pages.py", "storage/page_rows.py")
+"""Code that decides what is kept: when any of it changes, what older code kept is thrown away."""
+
+_BUSY_MS = 2_000
+Answer = TypeVar("Answer")
+
+
+class CacheFile:
+    """One SQLite file, opened on first use. ``version`` other than the file's empties it."""
+
+    def __init__(self, path: Path, version: str | None = None) -> None:
+        self._path = path
+        self._version = version
+        self._connection: sqlite3.Connection | None = None
+        self._unusable = False
+
+    def ask(self, question: Callable[[sqlite3.Connection], Answer], otherwise: Answer) -> Answer:
+        """Run ``question``; ``otherwise`` when the cache cannot answer. A damaged file is removed and begun anew."""
+        for _ in range(2):
+            if self._unusable:
+                break
+            try:
+                return question(self._connect())
+            except (sqlite3.Error, OSError) as error:
+                if _is_passing(error):
+                    break  # locked, full or read-only: do without it this time
+                self._discard()
+        return otherwise
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(self._path, timeout=_BUSY_MS / 1000, isolation_level=None)
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        # Durability is not wanted: what a power cut damages is noticed by the checksums and read again.
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("PRAGMA journal_mode = WAL")
+        version = self._version or reader_version()
+        connection.executescript(_SCHEMA)
+        found = connection.execute("SELECT version FROM about").fetchone()
+        if found != (version,):
+            with _transaction(connection):
+                for table in ("about", "tables", "pages"):
+                    connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from the line above
+                connection.execute("INSERT INTO about VALUES (?)", (version,))
+
+    def _discard(self) -> None:
+        self.close()
+        try:
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        except OSError:
+            self._unusable = True
+
+    def load_table(self, name: str) -> dict[str, list[object]]:
+        """Rows by path; empty when there are none that can be trusted."""
+
+        def question(connection: sqlite3.Connection) -> dict[str, list[object]]:
+            row = connection.execute("SELECT checksum, content FROM tables WHERE name = ?", (name,)).fetchone()
+            if row is None or zlib.crc32(row[1]) != row[0]:
+                return {}
+            found: dict[str, list[object]] = json.loads(row[1])
+            return found
+
+        return self.ask(question, {})
+
+    def store_table(self, name: str, rows: Mapping[str, object]) -> None:
+        content = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+        def question(connection: sqlite3.Connection) -> None:
+            with _transaction(connection):
+                connection.execute(
+                    "INSERT OR REPLACE INTO tables VALUES (?, ?, ?)", (name, zlib.crc32(content), content)
+                )
+
+        self.ask(question, None)
+
+
+class RawCache:
+    """Readings of raw files by the path that the disk spells (``sources.filesystem.ReadingCache``)."""
+
+    def __init__(self, file: CacheFile) -> None:
+        self._file = file
+        self._readings: dict[str, FileReading] | None = None
+
+    def load(self) -> dict[str, FileReading]:
+        rows = self._file.load_table("raw")
+        self._readings = {path: FileReading._make(row) for path, row in rows.items()}  # type: ignore[arg-type] # checked by checksum and version
+        return self._readings
+
+    def store(self, fresh: Mapping[str, FileReading], gone: Collection[str]) -> None:
+        kept = dict(self.load() if self._readings is None else self._readings)
+        kept.update(fresh)
+        for path in gone:
+            kept.pop(path, None)
+        self._readings = kept
+        self._file.store_table("raw", kept)
+
+
+class PageCache:
+    """Stamps of pages (signature and provenance, one table loaded whole) and parsed pages (one row each)."""
+
+    def __init__(self, file: CacheFile) -> None:
+        self._file = file
+
+    def load_stamps(self) -> dict[str, list[object]]:
+        return self._file.load_table("pages")
+
+    def store_stamps(self, stamps: Mapping[str, object]) -> None:
+        self._file.store_table("pages", stamps)
+
+    def load_pages(self) -> dict[str, tuple[str, bytes]]:
+        """Path → (tag, content) of every parsed page whose checksum holds."""
+
+        def question(connection: sqlite3.Connection) -> dict[str, tuple[str, bytes]]:
+            rows = connection.execute("SELECT path, tag, checksum, content FROM pages")
+            return {path: (tag, content) for path, tag, checksum, content in rows if zlib.crc32(content) == checksum}
+
+        return self._file.ask(question, {})
+
+    def store_pages(self, fresh: Iterable[tuple[str, str, bytes]], gone: Collection[str]) -> None:
+        rows = [(path, tag, zlib.crc32(content), content) for path, tag, content in fresh]
+
+        def question(connection: sqlite3.Connection) -> None:
+            with _transaction(connection):
+                connection.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?)", rows)
+                connection.executemany("DELETE FROM pages WHERE path = ?", [(path,) for path in gone])
+
+        if rows or gone:
+            self._file.ask(question, None)
+
+
+def reader_version() -> str:
+    """Hash of the code that reads: no one has to remember to raise a number when a parser changes."""
+    package = Path(kb_pipeline.__file__).parent
+    digest = hashlib.sha256()
+    for name in _READERS:
+        for file in sorted((package / name).glob("*.py")) if not name.endswith(".py") else [package / name]:
+            with contextlib.suppress(OSError):
+                digest.update(file.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _is_passing(error: Exception) -> bool:
+    """Whether the file is not to blame (another holds it, no room, no right to write)."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return isinstance(error, OSError)
+    return (code & 0xFF) in {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_NOMEM,
+    }
