@@ -10,14 +10,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kb_pipeline.markdown.decoding import decode_text
 from kb_pipeline.markdown.front_matter import set_fields
 from kb_pipeline.markdown.pages import read_page, render_page
 from kb_pipeline.models import Finding, PageDraft, RawEntry, SourceRef, WikiPage
 from kb_pipeline.ports import Rewriter
+from kb_pipeline.rewriting.inbox import INBOX_FOLDER
+from kb_pipeline.rewriting.relations import MARKS
 from kb_pipeline.rewriting.review import ReviewQueue
 from kb_pipeline.storage.pages import PageFolder
-
-INBOX = "_inbox/"
 
 
 class CompiledPages:
@@ -36,7 +37,12 @@ class CompiledPages:
         self.deleted: set[str] = set()
 
     def all(self) -> dict[str, WikiPage]:
+        """Every page by path, those written by hand too."""
         return self._pages
+
+    def ownership(self) -> dict[str, tuple[str, ...]]:
+        """Raw document → its pages in order of part."""
+        return {document: self.paths_of(document) for document, paths in self._by_owner.items() if paths}
 
     def of(self, document: str) -> tuple[WikiPage, ...]:
         """The pages that a document owns, by part."""
@@ -59,15 +65,17 @@ class CompiledPages:
         return [page.path for page in self.of(document) if page.edited_by_hand]
 
     def text(self, path: str) -> str:
-        return self._folder.text(path)
+        """A page's text as it is on disk; "" when there is none."""
+        if path not in self._pages:
+            return ""
+        return decode_text(self._folder.read_text(path))
 
     def store(self, path: str, text: str) -> WikiPage:
         """Write a page's text, unless it stands there already."""
-        page = self._pages.get(path)
-        if page is None or self._folder.text(path) != text:
-            page = self._folder.write(path, text)
+        if self._folder.write(path, text):
             self.written.add(path)
             self.deleted.discard(path)
+        page = read_page(path, text.encode("utf-8", "replace"))
         self._unindex(path)
         self._pages[path] = page
         self._index(page)
@@ -86,14 +94,14 @@ class CompiledPages:
             sources = [
                 {"path": new if source.path == old else source.path, "sha256": source.sha256} for source in page.sources
             ]
-            self.store(page.path, set_fields(self._folder.text(page.path), {"sources": sources}))
+            self.store(page.path, set_fields(self.text(page.path), {"sources": sources}))
 
     def remove(self, document: str) -> tuple[str, ...]:
         """Delete what a document owns. A page that other documents feed too, or that a person edited, goes to review
         first, so that nothing a person wrote is lost. Returns the deleted paths."""
         pages = self.of(document)
         rescued = {
-            page.path: self._folder.text(page.path) for page in pages if page.edited_by_hand or len(page.sources) > 1
+            page.path: self.text(page.path) for page in pages if page.edited_by_hand or len(page.sources) > 1
         }
         if rescued:
             source = pages[0].sources[0]
@@ -114,19 +122,13 @@ class CompiledPages:
         """
         old = {page.path: page for page in self.of(entry.path)}
         count = len(drafts)
+        own = set(old)
         paths = []
         for index, draft in enumerate(drafts, start=1):
             path = self._free_path(draft.path, entry)
             before = old.pop(path, None)
-            draft = _carried_over(replace(draft, path=path), before)
-            text = render_page(
-                draft,
-                [SourceRef(entry.path, entry.sha256 or "")],
-                by=self._rewriter.name,
-                key=self._rewriter.key,
-                part=f"{index}/{count}",
-            )
-            self.store(path, text)
+            kept = _carried_over(replace(draft, path=path), before, own)
+            self.store(path, self._rendered(kept, entry, f"{index}/{count}"))
             paths.append(path)
         for path in old:
             self.delete(path)
@@ -138,19 +140,16 @@ class CompiledPages:
         """Put drafts into review beside what stands now; the pages are not touched."""
         count = len(drafts)
         texts = {
-            draft.path: render_page(
-                draft,
-                [SourceRef(entry.path, entry.sha256 or "")],
-                by=self._rewriter.name,
-                key=self._rewriter.key,
-                part=f"{index}/{count}",
-            )
-            for index, draft in enumerate(drafts, start=1)
+            draft.path: self._rendered(draft, entry, f"{index}/{count}") for index, draft in enumerate(drafts, start=1)
         }
-        base = {page.path: self._folder.text(page.path) for page in self.of(entry.path) if not page.edited_by_hand}
+        base = {page.path: self.text(page.path) for page in self.of(entry.path) if not page.edited_by_hand}
         self._reviews.hold(
             entry.path, entry.sha256 or "", self._rewriter.key, verdict, reason, texts, base if drafts else {}, findings
         )
+
+    def _rendered(self, draft: PageDraft, entry: RawEntry, part: str) -> str:
+        source = SourceRef(entry.path, entry.sha256 or "")
+        return render_page(draft, [source], by=self._rewriter.name, key=self._rewriter.key, part=part)
 
     def _free_path(self, wanted: str, entry: RawEntry) -> str:
         """``wanted``, or a name with the document's hash where a page of another owner stands there."""
@@ -176,17 +175,21 @@ class CompiledPages:
 
 def _owner(page: WikiPage) -> str | None:
     """The document that a compiled page comes from. Inbox pages belong to a month, not to a document."""
-    if page.compiled is None or not page.sources or page.path.startswith(INBOX):
+    if page.compiled is None or not page.sources or page.path.startswith(f"{INBOX_FOLDER}/"):
         return None
     return page.sources[0].path
 
 
-def _carried_over(draft: PageDraft, before: WikiPage | None) -> PageDraft:
-    """The draft with the date of a page whose words are the same, and with the pages that it was related to."""
+def _carried_over(draft: PageDraft, before: WikiPage | None, own: set[str]) -> PageDraft:
+    """The draft with the date of a page whose words are the same, and with what a person wrote under ``related``.
+
+    ``own``: the document's other pages, which it names itself.
+    """
     if before is None:
         return draft
-    own = {related.path for related in draft.related}
-    related = (*draft.related, *(other for other in before.related if other.path not in own))
+    taken = {related.path for related in draft.related} | own
+    written = [entry for entry in before.related if entry.comment not in MARKS and entry.path not in taken]
+    related = (*draft.related, *written)
     same = (before.title, before.scope, before.summary) == (draft.title, draft.scope, draft.summary)
     if same and before.updated is not None and _words(before.body, before) == _words(draft.body, None):
         return replace(draft, related=related, updated=before.updated)

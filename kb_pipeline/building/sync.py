@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kb_pipeline.building.compiled import CompiledPages
 from kb_pipeline.building.inbox import Inbox
@@ -34,7 +34,7 @@ from kb_pipeline.models import (
     WikiPage,
 )
 from kb_pipeline.ports import Progress, Rewriter
-from kb_pipeline.rewriting.linking import link_pass
+from kb_pipeline.rewriting.linking import LinkPlan, link_pass
 from kb_pipeline.rewriting.naming import NamingHints, assign_paths
 from kb_pipeline.rewriting.review import ReviewQueue
 from kb_pipeline.storage.pages import PageFolder
@@ -47,18 +47,14 @@ OnOutcome = Callable[[DocumentOutcome], None]
 
 @dataclass(frozen=True, slots=True)
 class SyncSettings:
-    """What of the configuration a sync depends on. ``domains``: configured domain by folder under ``raw/``."""
+    """What of the configuration a sync depends on."""
 
     scopes: tuple[str, ...] = ()
     default_scope: str | None = None
     language: str = "zh-TW"
     concurrency: int = 1
-    domains: Mapping[str, str] = field(default_factory=dict)
-
-    def domain_of(self, document: str) -> str | None:
-        """The domain configured for the source that a document came from: the longest folder that holds it."""
-        folders = [folder for folder in self.domains if document.startswith(f"{folder}/")]
-        return self.domains[max(folders, key=len)] if folders else None
+    raw_folder: str = "../raw"
+    """The way from ``knowledge/`` to ``raw/``."""
 
 
 class _Stopwatch:
@@ -77,7 +73,11 @@ class _Stopwatch:
 
 
 class Sync:
-    """Changes the wiki as a plan says. ``read_raw`` gives a document's text; it may raise KbError for that one."""
+    """Changes the wiki as a plan says.
+
+    ``read_raw`` gives a document's text; it may raise KbError for that one. ``domain_of`` gives the domain configured
+    for the source of a document.
+    """
 
     def __init__(
         self,
@@ -86,6 +86,7 @@ class Sync:
         reviews: ReviewQueue,
         rewriter: Rewriter,
         read_raw: Callable[[RawEntry], RawDocument],
+        domain_of: Callable[[str], str | None],
         settings: SyncSettings,
         progress: Progress,
     ) -> None:
@@ -93,6 +94,7 @@ class Sync:
         self._reviews = reviews
         self._rewriter = rewriter
         self._read_raw = read_raw
+        self._domain_of = domain_of
         self._settings = settings
         self._progress = progress
 
@@ -111,7 +113,7 @@ class Sync:
 
         with clock("read"):
             wiki = CompiledPages(self._pages, self._reviews, self._rewriter)
-            inbox = Inbox.of(wiki.all(), self._rewriter, self._settings.language)
+            inbox = Inbox.of(wiki.all().values(), self._settings.language, self._rewriter.key)
         with clock("rekey and remove"):
             for move in plan.moved:
                 finish(self._rekey(move, raw[move.new], wiki, inbox))
@@ -123,8 +125,11 @@ class Sync:
                 calls += 1
                 finish(outcome)
         with clock("inbox"):
-            for path, text in inbox.changes(lambda document: self._read_raw(raw[document])):
-                wiki.store(path, text)
+            for path, text in inbox.changes(wiki.text):
+                if text is None:
+                    wiki.delete(path)
+                else:
+                    wiki.store(path, text)
         with clock("link"):
             linked = self._link(raw, wiki)
         for document in plan.adopted:
@@ -135,7 +140,8 @@ class Sync:
             pages_deleted=tuple(sorted(wiki.deleted)),
             calls=calls,
             seconds=seconds,
-            pending_links=linked,
+            findings=linked.findings,
+            pending_links=tuple(f"{link.page}:{link.line}: {link.target}: {link.reason}" for link in linked.pending),
         )
 
     def _rekey(self, move: Move, entry: RawEntry, wiki: CompiledPages, inbox: Inbox) -> DocumentOutcome:
@@ -157,7 +163,7 @@ class Sync:
     ) -> Iterator[DocumentOutcome]:
         """Rewrite in a bounded pool; store each result in this thread as it comes."""
         bases = assign_paths(
-            {document: NamingHints(self._settings.domain_of(document)) for document in documents},
+            {document: NamingHints(self._domain_of(document)) for document in documents},
             taken=wiki.owners(),
             existing={document: base for document in documents if (base := wiki.base_of(document))},
         )
@@ -207,10 +213,12 @@ class Sync:
     ) -> DocumentOutcome:
         """Put a result where it belongs and say what became of the document."""
         document, sha256 = entry.path, entry.sha256 or ""
-        state, paths, reason, metrics = DocumentState.INGESTED, (), None, {}
+        state, reason = DocumentState.INGESTED, None
+        paths: tuple[str, ...] = ()
+        metrics: Mapping[str, float] = {}
         match result:
             case Compiled():
-                metrics = dict(result.metrics)
+                metrics = result.metrics
                 edited = wiki.edited_pages_of(document)
                 if edited:
                     reason = f"edited by hand: {', '.join(edited)}; the new version waits in review"
@@ -235,5 +243,23 @@ class Sync:
                     wiki.hold(entry, "failed", reason, (), ())
         return DocumentOutcome(document, state, sha256, paths, reason, seconds, metrics)
 
-    def _link(self, raw: Mapping[str, RawEntry], wiki: CompiledPages) -> tuple[str, ...]:
-        raise AssertionError
+    def _link(self, raw: Mapping[str, RawEntry], wiki: CompiledPages) -> LinkPlan:
+        """Resolve what the raw documents link to; a page is written only where the pass changes it."""
+        documents = {entry.path for entry in raw.values() if not _is_other_file(entry)}
+        plan = link_pass(
+            wiki.all(),
+            wiki.ownership(),
+            wiki.text,
+            files={entry.path for entry in raw.values() if _is_other_file(entry)},
+            documents=documents,
+            raw_folder=self._settings.raw_folder,
+            language=self._settings.language,
+        )
+        for path, text in plan.changes.items():
+            wiki.store(path, text)
+        return plan
+
+
+def _is_other_file(entry: RawEntry) -> bool:
+    """A file that is read by nobody (a picture, a script), but may be linked to."""
+    return entry.state is DocumentState.IGNORED and entry.sha256 is None and not entry.path.endswith("/")

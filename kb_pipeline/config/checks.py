@@ -41,7 +41,10 @@ def _paths(settings: Settings) -> Iterator[Fault]:
         by_person = settings.origins.get(key) in {"flag", "env"}
         place = (settings.root / str(value)).resolve()
         if not by_person and PurePosixPath(str(value)).is_absolute():
-            yield key, f'{key} must be relative to the project, not "{value}"; an absolute one goes into {_variable(key)}'
+            yield (
+                key,
+                f'{key} must be relative to the project, not "{value}"; an absolute one goes into {_variable(key)}',
+            )
         elif not by_person and not place.is_relative_to(root):
             how = "leads" if ".." in PurePosixPath(str(value)).parts else "leads, by a symbolic link,"
             yield key, f'{key}: "{value}" {how} out of the project; if that is meant, set {_variable(key)}'

@@ -100,7 +100,7 @@ def item_model(model: type[BaseModel], name: str) -> type[BaseModel] | None:
     return None
 
 
-def _add_section(  # noqa: PLR0913 - one recursive walk; the last four only say where it stands
+def _add_section(
     layers: Layers,
     model: type[BaseModel],
     values: Mapping[str, object],
@@ -126,7 +126,7 @@ def _add_section(  # noqa: PLR0913 - one recursive walk; the last four only say 
             layers.fault(place, f"{key} is a section: its keys ({', '.join(inner.model_fields)}) go below it, indented")
 
 
-def _add_items(  # noqa: PLR0913 - see above
+def _add_items(
     layers: Layers,
     model: type[BaseModel] | None,
     value: object,

@@ -22,9 +22,7 @@ from kb_pipeline.markdown.yaml_safe import load_mapping
 CONFIG_FILE = "kb.yml"
 
 
-def load_settings(
-    root: Path, *, environ: Mapping[str, str], flags: Mapping[str, object] | None = None
-) -> Settings:
+def load_settings(root: Path, *, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Settings:
     """The effective settings of the project at ``root``; without a ``kb.yml`` the defaults hold.
 
     ``flags``: dotted key → value, None for a flag that was not given. Raises ConfigError with every fault that flags,
@@ -65,8 +63,10 @@ def _read_file(layers: Layers, file: Path) -> None:
         # Whatever else it says may mean something that we do not know: no further fault is worth telling.
         raise ConfigError(
             [
-                f"{CONFIG_FILE}:{result.lines.get('version', 1)}: version {version} was written for a newer kb_pipeline "
-                f"(this one knows up to {KNOWN_VERSION}): upgrade with pip install -U kb-pipeline"
+                (
+                    f"{CONFIG_FILE}:{result.lines.get('version', 1)}: version {version} was written for a newer "
+                    f"kb_pipeline (this one knows up to {KNOWN_VERSION}): upgrade with pip install -U kb-pipeline"
+                )
             ]
         )
     add_file(layers, result.value, result.lines, CONFIG_FILE)

@@ -49,7 +49,8 @@ def length_rules(page: WikiPage, policy: LintPolicy) -> Iterator[Finding]:
 
 def _longest_block(page: WikiPage) -> int:
     """Code points of the longest table or code block, 0 without one."""
-    spans = [(block.line, block.end_line) for block in (*page.outline.fences, *page.outline.tables)]
+    spans = [(fence.line, fence.end_line) for fence in page.outline.fences]
+    spans += [(table.line, table.end_line) for table in page.outline.tables]
     if not spans:
         return 0
     lines = page.body.split("\n")

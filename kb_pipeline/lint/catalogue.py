@@ -63,7 +63,7 @@ def _warning(id_: str, scope: Scope, message: str, summary: str, *, fixable: boo
     return Rule(id_, Severity.WARNING, scope, message, summary, fixable)
 
 
-# The first nine report what the reader found; its messages name the place and, but for one, say what to do.
+# Rules with a bare {problem} report what the reader found; its messages name the place and say what to do.
 UNREADABLE_TEXT = _structural(
     "unreadable-text",
     "{problem}",
@@ -119,12 +119,12 @@ FIELD_MISSING = _structural(
 )
 STATUS_UNKNOWN = _structural(
     "status-unknown",
-    "status is not one that exists: write current, deprecated or draft",
+    "{problem}",
     "The status decides whether a page is served at all.",
 )
 UPDATED_INVALID = _structural(
     "updated-invalid",
-    "updated is not a date of the calendar in ISO form: write it as YYYY-MM-DD",
+    "{problem}",
     "The date of the knowledge ranks answers and shows which of two statements is newer.",
     fixable=True,
 )

@@ -92,18 +92,20 @@ def _mend_updated(text: str, page: WikiPage) -> tuple[str, Sequence[Finding]]:
     day = date_as_written(front.fields.get("updated"))
     if day is None or front.fields.get("updated") == day.isoformat():
         return text, []
-    findings: list[Finding] = [found for found in form_rules(page, front.fields) if found.field == "updated"]
-    if page.updated is None:
-        findings = [
-            found for found in (*reading_rules(page), *required_rules(page)) if found.rule == rules.UPDATED_INVALID.id
-        ]
+    candidates = (*reading_rules(page), *form_rules(page, front.fields))
+    findings = [found for found in candidates if found.field == "updated"]
     return _with_fields(text, {"updated": day}), findings
 
 
 def _mend_lists(text: str, page: WikiPage) -> tuple[str, Sequence[Finding]]:
-    fields = split_front_matter(text).fields
-    findings = [found for found in form_rules(page, fields) if found.field in LISTS]
-    changes = {found.field: list(as_text_list(fields[found.field])) for found in findings if found.field is not None}
+    front = split_front_matter(text)
+    # A comment behind the text may be the end of its last item (``a, b #2``): a person has to say.
+    findings = [
+        found for found in form_rules(page, front.fields) if found.field in LISTS and found.field not in front.comments
+    ]
+    changes = {
+        found.field: list(as_text_list(front.fields[found.field])) for found in findings if found.field is not None
+    }
     return (_with_fields(text, changes), findings) if changes else (text, [])
 
 

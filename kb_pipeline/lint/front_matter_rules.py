@@ -25,6 +25,9 @@ FATAL = frozenset(
 )
 """With one of these the fields are unknown: to report them as missing too would only repeat it."""
 
+_OWN_RULE = {"status": rules.STATUS_UNKNOWN, "updated": rules.UPDATED_INVALID}
+"""Fields whose wrong values have a rule of their own."""
+
 INBOX, LEGACY = "_inbox", "legacy"
 
 
@@ -32,12 +35,9 @@ def reading_rules(page: WikiPage) -> Iterator[Finding]:
     """What the reader could not read as written, one finding for each problem."""
     for problem in page.problems:
         rule = rules.RULES.get(problem.code, rules.FIELD_TYPE)
-        if problem.code == rules.FIELD_TYPE.id and problem.field == "status":
-            yield rules.STATUS_UNKNOWN.at(page, line=problem.line, field="status")
-        elif problem.code == rules.FIELD_TYPE.id and problem.field == "updated":
-            yield rules.UPDATED_INVALID.at(page, line=problem.line, field="updated")
-        else:
-            yield rule.at(page, line=problem.line, field=problem.field, problem=problem.message.rstrip(".。:"))
+        if rule is rules.FIELD_TYPE:
+            rule = _OWN_RULE.get(problem.field or "", rule)
+        yield rule.at(page, line=problem.line, field=problem.field, problem=problem.message.rstrip(".。:"))
 
 
 def required_rules(page: WikiPage) -> Iterator[Finding]:
@@ -54,13 +54,8 @@ def required_rules(page: WikiPage) -> Iterator[Finding]:
     for name, value in values.items():
         if value or name in reported:
             continue
-        if name == "status" and name in page.fields:
-            yield rules.STATUS_UNKNOWN.at(page, field=name)
-        elif name == "updated" and name in page.fields:
-            yield rules.UPDATED_INVALID.at(page, field=name)
-        else:
-            mendable = name == "title" and sum(heading.level == 1 for heading in page.outline.headings) == 1
-            yield rules.FIELD_MISSING.at(page, field=name, name=name, fixable=mendable)
+        mendable = name == "title" and sum(heading.level == 1 for heading in page.outline.headings) == 1
+        yield rules.FIELD_MISSING.at(page, field=name, name=name, fixable=mendable)
 
 
 def scope_rules(page: WikiPage, policy: LintPolicy) -> Iterator[Finding]:

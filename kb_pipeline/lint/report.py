@@ -33,7 +33,7 @@ def _counts(findings: Sequence[Finding]) -> str:
     files = len({finding.path for finding in findings})
     text = f"{_plural(errors, 'error')}, {_plural(len(findings) - errors, 'warning')} in {_plural(files, 'file')}"
     mendable = sum(finding.fixable for finding in findings)
-    return text + (f"; 'kb lint --fix' can mend {mendable}" if mendable else "")
+    return text + (f"; 'kb lint --fix' mends up to {mendable}" if mendable else "")
 
 
 def _plural(count: int, noun: str) -> str:

@@ -11,7 +11,7 @@ from kb_pipeline.lint.policy import LintPolicy
 from kb_pipeline.lint.silencing import silenced_rules
 from kb_pipeline.lint.wiki_rules import Wiki
 from kb_pipeline.markdown.front_matter import set_fields
-from kb_pipeline.models import WikiPage
+from kb_pipeline.models import Related, WikiPage
 
 
 def fix_wiki(pages: Sequence[WikiPage], texts: Mapping[str, str], policy: LintPolicy | None = None) -> dict[str, str]:
@@ -30,11 +30,11 @@ def fix_wiki(pages: Sequence[WikiPage], texts: Mapping[str, str], policy: LintPo
             missing[target].append(page.path)
     changed: dict[str, str] = {}
     for path in sorted(missing):
-        entries = [entry.target for entry in wiki.by_path[path].related]
+        entries = wiki.by_path[path].related
         room = policy.max_related - len(entries)
         if room > 0 and path in texts:
             try:
-                changed[path] = set_fields(texts[path], {"related": [*entries, *missing[path][:room]]})
+                changed[path] = set_fields(texts[path], {"related": [*entries, *map(Related, missing[path][:room])]})
             except PageWriteError:
                 continue  # Reported by its own rule already; the other pages are mended all the same.
     return changed

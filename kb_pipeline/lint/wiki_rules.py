@@ -12,17 +12,9 @@ from dataclasses import dataclass, field
 from kb_pipeline.lint import catalogue as rules
 from kb_pipeline.lint.catalogue import Rule
 from kb_pipeline.lint.policy import LintPolicy
-from kb_pipeline.lint.vocabulary import folded, word_set
+from kb_pipeline.lint.vocabulary import folded
 from kb_pipeline.markdown.links import Ambiguous, LinkResolver, Missing, OutsideRoot, Resolution, Resolved
-from kb_pipeline.models import Finding, Link, LinkKind, PageStatus, Related, WikiPage
-
-_PAGE_SUFFIXES = (".md", ".markdown", ".mdx")
-_ATTACHMENTS = word_set(
-    "png jpg jpeg gif svg webp bmp avif ico tif tiff heic mp3 wav ogg flac m4a mp4 mov webm mkv avi pdf doc docx xls "
-    "xlsx ppt pptx odt ods odp csv tsv json yaml yml toml xml html htm txt log zip gz tar tgz 7z rar canvas base drawio "
-    "excalidraw ipynb py js ts sh sql go rs java rb c h cpp cs ps1 bat ini conf cfg env lock tf"
-)
-"""Suffixes of files that are no pages; whether they exist is not known here."""
+from kb_pipeline.models import Finding, Link, PageStatus, Related, WikiPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +31,7 @@ class Wiki:
     def of(cls, pages: Sequence[WikiPage]) -> Wiki:
         resolver = LinkResolver(pages)
         links = {
-            page.path: tuple(
-                (link, resolver.resolve(link, page.path)) for link in page.outline.links if _may_be_page(link)
-            )
-            for page in pages
+            page.path: tuple((link, resolver.resolve(link, page.path)) for link in page.outline.links) for page in pages
         }
         related = {
             page.path: tuple((entry, resolver.resolve_path(entry.target, page.path)) for entry in page.related)
@@ -69,14 +58,6 @@ class Wiki:
             if not other.is_draft and other.fields and page.path not in self.related_paths(path):
                 found.append(path)
         return found
-
-
-def _may_be_page(link: Link) -> bool:
-    """Pictures and attachments are not pages, and a link into the own page is the outline's matter."""
-    if link.kind is LinkKind.IMAGE:
-        return False
-    target = link.target.lower()
-    return target.endswith(_PAGE_SUFFIXES) or target.rpartition(".")[2] not in _ATTACHMENTS or "." not in target
 
 
 def related_rules(wiki: Wiki, page: WikiPage) -> Iterator[Finding]:
@@ -110,28 +91,29 @@ def link_rules(wiki: Wiki, page: WikiPage) -> Iterator[Finding]:
     """One finding for each target of a page and what is wrong with it, however often it is linked."""
     seen: set[tuple[str, str]] = set()
     for link, resolution in wiki.links[page.path]:
-        for rule, values in _link_faults(wiki, page, resolution):
+        for rule, candidates in _link_faults(wiki, page, resolution):
             target = f"{link.target}#{link.anchor}" if rule is rules.BROKEN_ANCHOR else link.target
             if (rule.id, target) not in seen:
                 seen.add((rule.id, target))
-                yield rule.at(page, line=link.line, target=target, **values)
+                yield rule.at(page, line=link.line, target=target, candidates=_listed(candidates))
 
 
-def _link_faults(wiki: Wiki, page: WikiPage, resolution: Resolution) -> Iterator[tuple[Rule, dict[str, object]]]:
+def _link_faults(wiki: Wiki, page: WikiPage, resolution: Resolution) -> Iterator[tuple[Rule, tuple[str, ...]]]:
+    """Rules that a link breaks, with the pages that it may mean."""
     if isinstance(resolution, Missing):
-        yield rules.BROKEN_LINK, {}
+        yield rules.BROKEN_LINK, ()
     elif isinstance(resolution, OutsideRoot):
-        yield rules.LINK_OUTSIDE_ROOT, {}
+        yield rules.LINK_OUTSIDE_ROOT, ()
     elif isinstance(resolution, Ambiguous):
-        yield rules.AMBIGUOUS_LINK, {"candidates": _listed(resolution.candidates)}
+        yield rules.AMBIGUOUS_LINK, resolution.candidates
     elif isinstance(resolution, Resolved):
         other = wiki.by_path[resolution.path]
         if other.is_draft:
-            yield rules.LINK_TO_DRAFT, {}
+            yield rules.LINK_TO_DRAFT, ()
         elif other.status is PageStatus.DEPRECATED and page.status is PageStatus.CURRENT and page.kind != "index":
-            yield rules.LINK_TO_DEPRECATED, {}
+            yield rules.LINK_TO_DEPRECATED, ()
         if not resolution.anchor_found:
-            yield rules.BROKEN_ANCHOR, {}
+            yield rules.BROKEN_ANCHOR, ()
 
 
 def _listed(paths: Sequence[str]) -> str:

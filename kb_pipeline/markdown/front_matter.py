@@ -1,8 +1,7 @@
 """Split the front matter from a text, and read the forms its values are written in (SPEC 4).
 
 Belongs here: where the block begins and ends, its YAML as a mapping, lists written as text, dates. Does not belong
-here: which keys a page has (``pages``), changing a block (``front_matter_edit``, whose ``set_fields`` is offered here
-too).
+here: which keys a page has (``pages``), how a block is changed inside (``front_matter_edit``).
 """
 
 from __future__ import annotations
@@ -13,20 +12,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 
+from kb_pipeline.errors import PageWriteError
+from kb_pipeline.markdown.front_matter_edit import FIELD_ORDER, as_read, edit_block, new_block
 from kb_pipeline.markdown.yaml_safe import YamlResult, load_mapping
 from kb_pipeline.models import ParseProblem
 
-FIELD_ORDER = (
-    "title", "scope", "summary", "keywords", "related", "updated", "status",
-    "tags", "aliases", "kind", "evergreen", "sources", "compiled",
-)  # fmt: skip
-"""SPEC 5: how the product orders a page's front matter. Whatever else was found follows."""
+__all__ = ["FIELD_ORDER", "FrontMatter", "as_date", "as_text_list", "set_fields", "split_front_matter"]
 
 _OPENING = re.compile(r"---[ \t]*\r?\n")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 _LOOKS_LIKE_KEY = re.compile(r"(?:[ \t]*(?:#.*)?\r?\n)*(?:[^\s:#\-][^:\n]{0,80}?|\"[^\"\n]{1,80}\"):(?:[ \t\r\n]|\Z)")
 _SEPARATORS = re.compile(r"[,，、\n]")
-_ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[Tt ][ \t]*\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?[ \t]*(?:[Zz]|[-+]\d{2}(?::?\d{2})?)?)?")
+_ISO_DATE = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})(?:[Tt ][ \t]*\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?[ \t]*(?:[Zz]|[-+]\d{2}(?::?\d{2})?)?)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,9 @@ def split_front_matter(text: str) -> FrontMatter:
     if opening is None:
         if text[start:].rstrip() == "---":
             return _without(text[start:], "front-matter-unclosed", "the front matter is never closed; add a line '---'")
-        return _without(text[start:], "front-matter-missing", "no front matter; begin the file with '---', fields, '---'")
+        return _without(
+            text[start:], "front-matter-missing", "no front matter; begin the file with '---', fields, '---'"
+        )
     closing = _CLOSING.search(text, opening.end())
     if closing is None:
         if _LOOKS_LIKE_KEY.match(text, opening.end()):
@@ -89,26 +90,27 @@ def as_text_list(value: object) -> tuple[str, ...]:
 
     Items are stripped; null, blank ones and mappings are dropped; a string is never taken letter by letter.
     """
-    if value is None:
+    if value is None or isinstance(value, Mapping):
         return ()
     if isinstance(value, str):
         text = value.strip()
         if text.startswith("[") and text.endswith("]") and not text.startswith("[["):
             return as_text_list(_shown_list(text))
         return tuple(item for part in _SEPARATORS.split(text) if (item := part.strip()))
-    if isinstance(value, bool):
-        return ("true" if value else "false",)
     if isinstance(value, (list, tuple)):
-        found: list[str] = []
-        for item in value:
-            if isinstance(item, str):
-                found += [item.strip()] if item.strip() else []
-            elif not isinstance(item, Mapping):
-                found += as_text_list(item)
-        return tuple(found)
-    if isinstance(value, Mapping):
-        return ()
-    return (str(value),)
+        return tuple(text for item in value for text in _item_texts(item))
+    return (_word(value),)
+
+
+def _item_texts(item: object) -> tuple[str, ...]:
+    """A list's item is taken whole: commas in it are its own."""
+    if isinstance(item, str):
+        return (item.strip(),) if item.strip() else ()
+    return as_text_list(item)
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def as_date(value: object) -> date | None:
@@ -125,10 +127,34 @@ def as_date(value: object) -> date | None:
 
 
 def set_fields(text: str, changes: Mapping[str, object]) -> str:
-    """See ``front_matter_edit.set_fields``."""
-    from kb_pipeline.markdown import front_matter_edit
+    """Set, add (in the order of SPEC 5) or delete (value None) fields of a text's front matter.
 
-    return front_matter_edit.set_fields(text, changes)
+    Values: str, bool, number, date, ``Related``, mappings and sequences of these. Unknown keys, order, quotes,
+    comments, line ends (CR LF too) and the body stay; a text without front matter gets one. Raises PageWriteError when
+    the block cannot be read or the result would not read back as meant.
+    """
+    before = split_front_matter(text)
+    if not before.readable:
+        problem = next(problem for problem in before.problems if problem.code in _UNREADABLE)
+        raise PageWriteError(f"front matter not changed, line {problem.line}: {problem.message}")
+    meant = before.fields | {key: as_read(value) for key, value in changes.items()}
+    meant = {key: value for key, value in meant.items() if changes.get(key, "") is not None}
+    if meant == before.fields:
+        return text
+    first_line_end = text.find("\n") + 1
+    newline = "\r\n" if text[:first_line_end].endswith("\r\n") else "\n"
+    if before.block is None:
+        mark = "\ufeff" if text.startswith("\ufeff") else ""
+        gap = newline if before.body and not before.body.startswith(("\n", "\r")) else ""
+        written = mark + new_block(changes, newline) + gap + before.body
+    else:
+        block = edit_block(before.block, before.fields, meant, changes, newline)
+        written = text[:first_line_end] + block + text[first_line_end + len(before.block) :]
+    after = split_front_matter(written)
+    if after.fields != meant or not after.readable or not after.body.endswith(before.body):
+        names = ", ".join(sorted(changes))
+        raise PageWriteError(f"front matter not changed: {names} cannot be set without touching more; edit it by hand")
+    return written
 
 
 def _without(text: str, code: str, message: str) -> FrontMatter:

@@ -1,8 +1,8 @@
 """Change fields of a front matter in place, leaving every other byte as it is (SPEC 4 "Writing back").
 
-Belongs here: cutting the block at the marks of the YAML parser's events, replacing only the changed values, and proof
-by reading the result again. A YAML emitter would lay out the untouched keys anew; this cannot. Does not belong here:
-a page written from nothing (``pages``), which keys mean what.
+Belongs here: cutting the block at the marks of the YAML parser's events and replacing only the changed values. A YAML
+emitter would lay out the untouched keys anew; this cannot. Does not belong here: finding the block and proving the
+result (``front_matter.set_fields``), a page written from nothing (``pages``), which keys mean what.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from typing import Any
 
 import yaml
 
-from kb_pipeline.errors import PageWriteError
-from kb_pipeline.markdown.front_matter import FIELD_ORDER, FrontMatter, split_front_matter
 from kb_pipeline.markdown.yaml_safe import parse_events, printable
 from kb_pipeline.markdown.yaml_write import block_items, entry, one_line, quoted, scalar, trailing
 from kb_pipeline.models import Related
@@ -23,35 +21,63 @@ from kb_pipeline.models import Related
 ONE_A_LINE = frozenset({"related"})
 """Keys whose lists are written one item a line, with room for a comment behind each."""
 
+FIELD_ORDER = (
+    "title", "scope", "summary", "keywords", "related", "updated", "status",
+    "tags", "aliases", "kind", "evergreen", "sources", "compiled",
+)  # fmt: skip
+"""SPEC 5: how the product orders a page's front matter. Whatever else was found follows."""
+
+_LEAVES = frozenset({yaml.ScalarEvent, yaml.AliasEvent})
+_OPENING = frozenset({yaml.MappingStartEvent, yaml.SequenceStartEvent})
+_CLOSING = frozenset({yaml.MappingEndEvent, yaml.SequenceEndEvent})
+
 _RANK = {name: rank for rank, name in enumerate(FIELD_ORDER)}
 
 
-def set_fields(text: str, changes: Mapping[str, object]) -> str:
-    """Set, add (in the order of SPEC 5) or delete (value None) fields of a text's front matter.
+def new_block(changes: Mapping[str, object], newline: str) -> str:
+    """A whole block, marks included, for a text that has none. None values are left out."""
+    ordered = sorted((key for key in changes if changes[key] is not None), key=_rank)
+    return newline.join(["---", *(line for key in ordered for line in _entry(key, changes[key])), "---", ""])
 
-    Values: str, bool, number, date, ``Related``, mappings and sequences of these. Unknown keys, order, quotes,
-    comments, line ends and the body stay; a text without front matter gets one. Raises PageWriteError when the block
-    cannot be read or the result would not read back as meant.
-    """
-    before = split_front_matter(text)
-    if not before.readable:
-        problem = next(problem for problem in before.problems if problem.code != "front-matter-missing")
-        raise PageWriteError(f"front matter not changed, line {problem.line}: {problem.message}")
-    meant = _meant(before, changes)
-    if meant == before.fields and before.block is not None:
-        return text
-    newline = "\r\n" if "\r\n" in (before.block or text[: text.find("\n") + 1]) else "\n"
-    if before.block is None:
-        written = _with_new_block(text, meant, changes, newline)
-    else:
-        start = text.index("\n") + 1
-        block = _edited(before.block, before, meant, changes, newline)
-        written = text[:start] + block + text[start + len(before.block) :]
-    after = split_front_matter(written)
-    if after.fields != meant or after.body.lstrip() != before.body.lstrip():
-        names = ", ".join(sorted(changes))
-        raise PageWriteError(f"front matter not changed: {names} cannot be set without touching more; edit it by hand")
-    return written
+
+def edit_block(
+    block: str, before: Mapping[str, object], meant: Mapping[str, object], changes: Mapping[str, object], newline: str
+) -> str:
+    """The block with its changed keys written anew. ``before`` and ``meant`` are its fields as read, then and now."""
+    spans = _spans(block)
+    if spans is None:
+        ordered = sorted(meant, key=_rank)
+        return newline.join([*(line for key in ordered for line in _entry(key, changes.get(key, meant[key]))), ""])
+    edits: list[tuple[int, int, str]] = []
+    for key, value in changes.items():
+        if key not in spans or (key in meant and before[key] == meant[key]):
+            continue
+        span = spans[key]
+        edits.append((span.first, span.last, "") if value is None else _replacement(block, span, value, newline))
+    indent = _indent(block, spans)
+    places: dict[int, list[str]] = {}
+    for key in sorted((key for key in changes if key in meant and key not in spans), key=_rank):
+        lines = [indent + line for line in _entry(key, changes[key])]
+        places.setdefault(_place(key, block, spans), []).extend(lines)
+    edits += [(place, place, newline.join([*lines, ""])) for place, lines in places.items()]
+    for start, end, replacement in sorted(edits, key=lambda edit: edit[:2], reverse=True):
+        block = block[:start] + replacement + block[end:]
+    return block
+
+
+def as_read(value: object) -> object:
+    """A value as the reader will give it back once it is written."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Related):
+        return one_line(value.target)
+    if isinstance(value, Mapping):
+        return {one_line(str(key)): as_read(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [as_read(item) for item in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    return one_line(str(value))
 
 
 @dataclass(slots=True)
@@ -77,84 +103,22 @@ class _Span:
     items: list[_Item] = field(default_factory=list)
 
 
-def _meant(before: FrontMatter, changes: Mapping[str, object]) -> dict[str, object]:
-    fields = dict(before.fields)
-    for key, value in changes.items():
-        if value is None:
-            fields.pop(key, None)
-        else:
-            fields[key] = _as_read(value)
-    return fields
-
-
-def _as_read(value: object) -> object:
-    """A value as the reader will give it back."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, Related):
-        return one_line(value.target)
-    if isinstance(value, Mapping):
-        return {one_line(str(key)): _as_read(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_as_read(item) for item in value]
-    if isinstance(value, date):
-        return value.isoformat()
-    return one_line(str(value))
+def _rank(key: str) -> int:
+    return _RANK.get(key, len(_RANK))
 
 
 def _entry(key: str, value: object) -> list[str]:
     """The lines of a key written anew."""
     if isinstance(value, Sequence) and not isinstance(value, str) and value:
         comments = [_comment(item) for item in value]
-        plain = [_as_read(item) for item in value]
         if key in ONE_A_LINE or any(comments):
-            return [f"{scalar(key)}:", *(f"  {line}" for line in block_items(plain, comments))]
-    return entry(key, value if isinstance(value, bool) or value is None else _as_read(value))
+            items = block_items([as_read(item) for item in value], comments)
+            return [f"{scalar(key)}:", *(f"  {line}" for line in items)]
+    return entry(key, as_read(value))
 
 
 def _comment(value: object) -> str | None:
     return value.comment if isinstance(value, Related) else None
-
-
-def _with_new_block(text: str, meant: Mapping[str, object], changes: Mapping[str, object], newline: str) -> str:
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
-    body = text.removeprefix("\ufeff")
-    ordered = sorted(meant, key=lambda key: _RANK.get(key, len(_RANK)))
-    lines = [line for key in ordered for line in _entry(key, changes[key])]
-    blank = newline if body and not body.startswith(("\n", "\r")) else ""
-    return mark + newline.join(["---", *lines, "---", ""]) + blank + body
-
-
-def _edited(
-    block: str, before: FrontMatter, meant: Mapping[str, object], changes: Mapping[str, object], newline: str
-) -> str:
-    spans = _spans(block)
-    if spans is None:
-        ordered = sorted(meant, key=lambda key: _RANK.get(key, len(_RANK)))
-        lines = [line for key in ordered for line in _entry(key, changes.get(key, meant[key]))]
-        return newline.join([*lines, ""])
-    edits: list[tuple[int, int, str]] = []
-    for key, value in changes.items():
-        span = spans.get(key)
-        if span is None or (key in meant and before.fields[key] == meant[key]):
-            continue
-        if value is None:
-            edits.append((span.first, span.last, ""))
-        else:
-            edits.append(_replacement(block, span, value, newline))
-    indent = _indent(block, spans)
-    added = [key for key in changes if key not in spans and key in meant]
-    places: dict[int, list[str]] = {}
-    for key in sorted(added, key=lambda key: _RANK.get(key, len(_RANK))):
-        lines = [indent + line for line in _entry(key, changes[key])]
-        places.setdefault(_place(key, block, spans), []).extend(lines)
-    for place, lines in places.items():
-        # A block whose last line has no end cannot be: the closing mark stands on a line of its own.
-        edits.append((place, place, newline.join([*lines, ""])))
-    # Deletions before insertions at one place: an insertion stands behind the span it follows.
-    for start, end, replacement in sorted(edits, key=lambda edit: (edit[0], edit[1]), reverse=True):
-        block = block[:start] + replacement + block[end:]
-    return block
 
 
 def _place(key: str, block: str, spans: Mapping[str, _Span]) -> int:
@@ -179,23 +143,17 @@ def _indent(block: str, spans: Mapping[str, _Span]) -> str:
 
 
 def _replacement(block: str, span: _Span, value: object, newline: str) -> tuple[int, int, str]:
-    is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    is_scalar = not is_list and not isinstance(value, Mapping)
-    one_lined = "\n" not in block[span.first : span.end]
-    if is_scalar and span.style == "scalar" and one_lined:
-        gap = "" if block[span.start - 1 : span.start] in {" ", "\t"} else " "
-        return span.start, span.end, gap + quoted(_as_read(value), span.quote)
-    if is_list and value and not any(_comment(item) for item in value):
-        if span.style == "flow-list" and span.items:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        if value and span.items and span.style == "flow-list" and not any(_comment(item) for item in value):
             return span.start, span.end, _flow_items(block, span, value)
-    if is_list and value and span.style == "block-list":
-        lines = _block_lines(block, span, value, newline)
-        if lines is not None:
-            first = block.rfind("\n", 0, span.items[0].start) + 1
-            return first, span.last, lines
+        kept = _block_lines(block, span, value, newline) if value and span.style == "block-list" else None
+        if kept is not None:
+            return block.rfind("\n", 0, span.items[0].start) + 1, span.last, kept
+    elif not isinstance(value, Mapping) and span.style == "scalar" and "\n" not in block[span.first : span.end]:
+        gap = "" if block[span.start - 1 : span.start] in {" ", "\t"} else " "
+        return span.start, span.end, gap + quoted(as_read(value), span.quote)
     indent = _indent(block, {"": span})
-    lines = [indent + line for line in _entry(span.key, value)]
-    return span.first, span.last, newline.join([*lines, ""])
+    return span.first, span.last, newline.join([*(indent + line for line in _entry(span.key, value)), ""])
 
 
 def _flow_items(block: str, span: _Span, values: Sequence[object]) -> str:
@@ -203,7 +161,7 @@ def _flow_items(block: str, span: _Span, values: Sequence[object]) -> str:
     spelt = {str(_read_item(block, item)): block[item.start : item.end] for item in span.items}
     parts = []
     for value in values:
-        plain = _as_read(value)
+        plain = as_read(value)
         known = spelt.get(plain) if isinstance(plain, str) else None
         parts.append(known if known is not None else entry("x", [plain])[0][4:-1])
     return "[" + ", ".join(parts) + "]"
@@ -231,7 +189,7 @@ def _block_lines(block: str, span: _Span, values: Sequence[object], newline: str
             known.setdefault(text, []).append(block[first:last])
     written = []
     for value in values:
-        plain = _as_read(value)
+        plain = as_read(value)
         kept = known.get(plain) if isinstance(plain, str) else None
         comment = _comment(value)
         if kept and (comment is None or trailing(comment).strip() in kept[0]):
@@ -249,40 +207,37 @@ def _spans(block: str) -> dict[str, _Span] | None:
     key: Any = None
     for event in parse_events(printable(block)):
         kind = type(event)
-        start, end = event.start_mark.index, event.end_mark.index
-        opens = kind in {yaml.MappingStartEvent, yaml.SequenceStartEvent}
-        closes = kind in {yaml.MappingEndEvent, yaml.SequenceEndEvent}
-        if closes:
+        if kind in _CLOSING:
             depth -= 1
-            if span and end > start:
-                span.end = max(span.end, end)
-                if depth == 2 and span.items:
-                    span.items[-1].end = end
-        elif opens or kind in {yaml.ScalarEvent, yaml.AliasEvent}:
-            if depth == 0:
-                if kind is yaml.MappingStartEvent and event.flow_style:
-                    return None
-            elif depth == 1 and key is None:
+            _stretch(span, event, in_item=depth >= 2)
+        elif kind in _OPENING or kind in _LEAVES:
+            if depth == 0 and getattr(event, "flow_style", False):
+                return None
+            if depth == 1 and key is None:
                 key = event
-            elif depth == 1:
-                span = _Span(key.value, start_of_line(block, key), start, end, 0, *_style(event))
+                continue
+            if depth == 1:
+                first = block.rfind("\n", 0, key.start_mark.index) + 1
+                span = _Span(key.value, first, event.start_mark.index, event.end_mark.index, 0, *_style(event))
                 spans[key.value] = span
-            elif span:
-                span.end = max(span.end, end)
+            elif span is not None:
                 if depth == 2:
-                    span.items.append(_Item(start, end))
-                elif span.items:
-                    span.items[-1].end = max(span.items[-1].end, end)
-            depth += opens
-        if depth == 1 and span and kind is not yaml.MappingStartEvent and key is not event:
+                    span.items.append(_Item(event.start_mark.index, event.end_mark.index))
+                _stretch(span, event, in_item=True)
+            depth += kind in _OPENING
+        if depth == 1 and span is not None:
             span.last = _line_behind(block, span)
             span = key = None
     return spans
 
 
-def start_of_line(block: str, event: Any) -> int:
-    """Offset of the beginning of the line on which an event begins."""
-    return block.rfind("\n", 0, event.start_mark.index) + 1
+def _stretch(span: _Span | None, event: Any, *, in_item: bool) -> None:
+    """Let a value, and its last item, reach to the end of an event in it. The end of a block has no extent of its own."""
+    start, end = event.start_mark.index, event.end_mark.index
+    if span is not None and end > start:
+        span.end = max(span.end, end)
+        if in_item and span.items:
+            span.items[-1].end = max(span.items[-1].end, end)
 
 
 def _style(event: Any) -> tuple[str, str | None]:

@@ -17,7 +17,7 @@ from markdown_it.common.utils import normalizeReference, unescapeAll
 
 from kb_pipeline.models import Link, LinkKind
 
-_MARK = re.compile(r"\\|`+|<|%%|\$|!?\[\[?|\]")
+_MARK = re.compile(r"\\|`+|<|%%|\$\$?|!?\[\[?|\]")
 _WIKI = re.compile(r"\[\[((?:(?!\[\[|\]\])[^\n])+)\]\]")
 _HTML = re.compile(
     r"<!--.*?-->"
@@ -32,6 +32,7 @@ _TITLE = re.compile(r"(?:\s+(?:\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\((?:\\.|[
 _LABEL = re.compile(r"\[((?:\\.|[^\[\]\\]){0,999})\]", re.DOTALL)
 _INLINE_MATH = re.compile(r"\$(?![\s$])(?:\\.|[^$\\\n])*?(?<![\s\\])\$(?!\d)")
 _CELL_END = re.compile(r"(?<!\\)\|")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _DEEPEST = 64
 """Brackets that can be open at once; more is no writing by a person."""
@@ -117,36 +118,38 @@ class _Scanner:
         position = begin
         while found := _MARK.search(body, position, end):
             mark, at = found.group(), found.start()
-            position = found.end()
             first = mark[0]
-            if first == "\\":
-                if position < end and body[position] in _PUNCTUATION:
-                    position += 1
+            if first in "![":
+                position = self._open(brackets, at, mark, end)
+            elif first == "]":
+                position = self._close(brackets, at, end)
             elif first == "`":
                 if ticks is None:
                     ticks = _tick_runs(body, begin, end)
                 position = self._after_code(ticks, at, len(mark), region)
-            elif first == "<":
-                position = self._after_html(at, end)
-            elif first == "%" or (first == "$" and body.startswith("$$", at)):
-                pair = "%%" if first == "%" else "$$"
-                position = at + 2
-                if pair in literal:
-                    continue
-                close = body.find(pair, position, end)
-                if close >= 0:
-                    position = close + 2
-                elif not body[region.start : at].rpartition("\n")[2].strip(" \t>"):
-                    return pair, at
-            elif first == "$":
-                math = _INLINE_MATH.match(body, at, end)
-                if math and not (at > begin and body[at - 1].isalnum()):
-                    position = math.end()
-            elif first == "]":
-                position = self._close(brackets, at, end)
+            elif mark in {"%%", "$$"} and mark not in literal:
+                close = body.find(mark, at + 2, end)
+                if close < 0 and not body[region.start : at].rpartition("\n")[2].strip(" \t>"):
+                    return mark, at
+                position = (at if close < 0 else close) + 2
             else:
-                position = self._open(brackets, at, mark, end)
+                position = self._after_plain(mark, at, end)
         return None
+
+    def _after_plain(self, mark: str, at: int, end: int) -> int:
+        """Behind an escape, raw HTML, or a formula within its line; behind the mark itself if it begins none."""
+        body = self._body
+        if mark == "\\":
+            return at + 1 + (at + 1 < end and body[at + 1] in _PUNCTUATION)
+        if mark == "<":
+            html = _HTML.match(body, at, end)
+            return html.end() if html else at + 1
+        if mark == "$" and not (at and body[at - 1].isalnum()):
+            math = _INLINE_MATH.match(body, at, end)
+            # "$5, [[plan]], 10$" names prices around a link.
+            if math and not (body[at + 1].isdigit() and "[[" in math.group()):
+                return math.end()
+        return at + len(mark)
 
     def _after_code(self, ticks: dict[int, list[int]], at: int, length: int, region: Region) -> int:
         places = ticks.get(length, [])
@@ -157,10 +160,6 @@ class _Scanner:
         if region.is_row and _CELL_END.search(self._body, at, close):
             return at + length
         return close + length
-
-    def _after_html(self, at: int, end: int) -> int:
-        html = _HTML.match(self._body, at, end)
-        return html.end() if html else at + 1
 
     def _open(self, brackets: list[_Bracket], at: int, mark: str, end: int) -> int:
         is_image = mark[0] == "!"
@@ -208,7 +207,9 @@ class _Scanner:
         target, hash_mark, anchor = destination.partition("#")
         kind = LinkKind.IMAGE if bracket.is_image else LinkKind.MARKDOWN
         label = unescapeAll(self._body[bracket.after : at]).strip() or None
-        target, anchor = unquote(target).strip(), unquote(anchor)
+        if "%" in destination and not _SCHEME.match(destination):
+            # A URL is somebody else's address: it stays as written.
+            target, anchor = unquote(target), unquote(anchor)
         if target or anchor:
             self._add(kind, target, anchor if hash_mark and anchor else None, label, bracket.position, close)
         if not bracket.is_image:

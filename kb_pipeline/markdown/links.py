@@ -20,10 +20,12 @@ from kb_pipeline.models import Link, LinkKind, WikiPage
 _SCHEME = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+:|//)")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|mailto:", re.IGNORECASE)
 _FILE_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
+_LINK_MARKUP = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _PAGE_SUFFIXES = (".md", ".markdown", ".mdx")
-_ATTACHMENTS = frozenset(
-    "png jpg jpeg gif svg webp bmp avif ico tif tiff pdf mp3 mp4 m4a ogg wav flac webm mov mkv avi zip gz tar 7z "
-    "doc docx xls xlsx ppt pptx odt ods odp csv canvas base excalidraw drawio html".split()
+_ATTACHMENT = re.compile(
+    r"\.(?:png|jpe?g|gif|svg|webp|bmp|avif|ico|tiff?|pdf|mp[34]|m4a|ogg|wav|flac|webm|mov|mkv|avi|zip|gz|tar|7z"
+    r"|docx?|xlsx?|pptx?|od[tsp]|csv|canvas|base|excalidraw|drawio|html?)$",
+    re.IGNORECASE,
 )
 
 
@@ -172,8 +174,9 @@ class LinkResolver:
         slugs = self._anchors.get(path)
         if slugs is None:
             slugs = self._anchors[path] = _anchor_names(page)
-        # "父節#子節" names a heading below another: its last part is the heading.
-        for name in (anchor, unquote(anchor), anchor.rpartition("#")[2]):
+        # "父節#子節" names a heading below another; Obsidian writes a heading's own markup into the anchor.
+        plain = _LINK_MARKUP.sub(r"\1", anchor)
+        for name in (anchor, plain, unquote(plain), plain.rpartition("#")[2]):
             slug = slugs.get(_fold(name.strip())) or slugs.get(_fold(heading_slug(name)))
             if slug is not None:
                 return Resolved(path, slug)
@@ -187,10 +190,9 @@ def _fold(text: str) -> str:
 
 def _is_file(target: str, written: bool) -> bool:
     """A target with a file's suffix. In a wikilink ``[[node.js]]`` is a page's name; only attachments count there."""
-    suffix = _FILE_SUFFIX.search(target)
-    if not suffix or target.casefold().endswith(_PAGE_SUFFIXES):
+    if target.casefold().endswith(_PAGE_SUFFIXES):
         return False
-    return written or suffix.group()[1:].casefold() in _ATTACHMENTS
+    return (_FILE_SUFFIX if written else _ATTACHMENT).search(target) is not None
 
 
 def _anchor_names(page: WikiPage) -> dict[str, str]:

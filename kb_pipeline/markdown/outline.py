@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -41,57 +42,105 @@ def parse_body(body: str, first_line: int = 1) -> BodyOutline:
     """
     md = _parser()
     env: dict[str, Any] = {}
-    tokens: list[Token] = md.block.parse(body, md, env, []) or []
     starts = _line_starts(body)
-    headings: list[tuple[Heading, int, int]] = []
-    fences: list[CodeFence] = []
-    tables: list[Table] = []
-    regions: list[Region] = []
-    row_end = 0
-    first_paragraph: str | None = None
-    anchors: dict[str, int] = {}
-    depth_of_list = 0
-    for index, token in enumerate(tokens):
-        kind = token.type
-        lines = token.map
-        if kind == "inline":
-            assert lines is not None
-            opener = tokens[index - 1].type
-            if opener in {"td_open", "th_open"}:
-                if lines[0] >= row_end:
-                    row_end = lines[1]
-                    regions.append(Region(starts[lines[0]], starts[lines[1]], is_row=True))
-                continue
-            regions.append(Region(starts[lines[0]], starts[lines[1]]))
-            if first_paragraph is None and opener == "paragraph_open" and not depth_of_list:
-                first_paragraph = _plain(token.content, md, env)
-        elif kind == "heading_open" and token.level == 0:
-            assert lines is not None
-            text = _plain(tokens[index + 1].content, md, env) or UNTITLED
-            heading = Heading(int(token.tag[1]), text, _unique(heading_slug(text), anchors), lines[0] + first_line)
-            headings.append((heading, lines[0], lines[1]))
-        elif kind == "fence":
-            assert lines is not None
-            language = token.info.strip().split(maxsplit=1)
-            fences.append(CodeFence(language[0] if language else "", lines[0] + first_line, lines[1] + first_line - 1))
-        elif kind == "table_open":
-            assert lines is not None
-            tables.append(Table(lines[0] + first_line, lines[1] + first_line - 1))
-        elif kind in {"bullet_list_open", "ordered_list_open"}:
-            depth_of_list += 1
-        elif kind in {"bullet_list_close", "ordered_list_close"}:
-            depth_of_list -= 1
+    blocks = _Blocks(md, env, starts, first_line)
+    blocks.read(md.block.parse(body, md, env, []) or [])
     references = env.get("references", {})
-    regions += _footnotes(references, starts)
+    regions = blocks.regions + _footnotes(references, starts)
     destinations = {label: str(reference["href"]) for label, reference in references.items()}
     return BodyOutline(
-        tuple(heading for heading, _, _ in headings),
-        tuple(_sections(body, starts, headings, first_line)),
+        tuple(placed.heading for placed in blocks.headings),
+        tuple(_sections(body, starts, blocks.headings, first_line)),
         scan_links(body, regions, starts, first_line, destinations),
-        tuple(fences),
-        tuple(tables),
-        first_paragraph or "",
+        tuple(blocks.fences),
+        tuple(blocks.tables),
+        blocks.first_paragraph,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A heading and the lines it takes in the body, ``begin`` to before ``end``, 0-based."""
+
+    heading: Heading
+    begin: int
+    end: int
+
+
+class _Blocks:
+    """Collects from the parser's block tokens."""
+
+    def __init__(self, md: MarkdownIt, env: dict[str, Any], starts: Sequence[int], first_line: int) -> None:
+        self._md = md
+        self._env = env
+        self._starts = starts
+        self._first_line = first_line
+        self._anchors: dict[str, int] = {}
+        self._row_end = 0
+        self._lists = 0
+        self._has_paragraph = False
+        self.first_paragraph = ""
+        self.headings: list[_Placed] = []
+        self.fences: list[CodeFence] = []
+        self.tables: list[Table] = []
+        self.regions: list[Region] = []
+
+    def read(self, tokens: Sequence[Token]) -> None:
+        opener = tokens[0] if tokens else None
+        for token in tokens:
+            kind = token.type
+            if kind == "inline" and opener is not None:
+                self._inline(token, opener)
+            elif kind == "fence":
+                self._fence(token)
+            elif kind == "table_open":
+                begin, end = _lines(token)
+                self.tables.append(Table(begin + self._first_line, end + self._first_line - 1))
+            elif kind in {"bullet_list_open", "ordered_list_open"}:
+                self._lists += 1
+            elif kind in {"bullet_list_close", "ordered_list_close"}:
+                self._lists -= 1
+            opener = token
+
+    def _inline(self, token: Token, opener: Token) -> None:
+        begin, end = _lines(token)
+        if opener.tag in {"td", "th"}:
+            # Every cell tells its row's line; the row is read once, as a whole.
+            if begin >= self._row_end:
+                self._row_end = end
+                self.regions.append(Region(self._starts[begin], self._starts[end], is_row=True))
+            return
+        self.regions.append(Region(self._starts[begin], self._starts[end]))
+        if opener.type == "paragraph_open":
+            if not self._has_paragraph and not self._lists:
+                self._has_paragraph = True
+                self.first_paragraph = self._plain(token.content)
+        elif opener.type == "heading_open" and opener.level == 0:
+            text = self._plain(token.content) or UNTITLED
+            slug = _unique(heading_slug(text), self._anchors)
+            begin, end = _lines(opener)
+            heading = Heading(int(opener.tag[1]), text, slug, begin + self._first_line)
+            self.headings.append(_Placed(heading, begin, end))
+
+    def _fence(self, token: Token) -> None:
+        begin, end = _lines(token)
+        words = token.info.split(maxsplit=1)
+        language = words[0] if words else ""
+        self.fences.append(CodeFence(language, begin + self._first_line, end + self._first_line - 1))
+
+    def _plain(self, content: str) -> str:
+        """Inline text without its markup, on one line."""
+        if not _MAY_BE_MARKUP.search(content):
+            return content.strip()
+        if len(content) <= _LONGEST_MARKUP:
+            content = "".join(_texts(self._md.inline.parse(content, self._md, self._env, [])))
+        text = _WIKI.sub(lambda found: found.group(2) or found.group(1), content)
+        return " ".join(_CJK_BREAK.sub("", text).split())
+
+
+def _lines(token: Token) -> tuple[int, int]:
+    begin, end = token.map or (0, 0)
+    return begin, end
 
 
 @cache
@@ -129,27 +178,29 @@ def _unique(slug: str, taken: dict[str, int]) -> str:
     return name
 
 
-def _sections(
-    body: str, starts: Sequence[int], headings: Sequence[tuple[Heading, int, int]], first_line: int
-) -> Iterator[Section]:
+def _sections(body: str, starts: Sequence[int], placed: Sequence[_Placed], first_line: int) -> Iterator[Section]:
     """The lead, then each H2, H3, H4 with its own text; a further H1 begins a section too."""
-    cuts: list[tuple[Heading, int, int]] = []
-    title: Heading | None = None
-    title_end = 0
-    for heading, begin, end in headings:
-        if heading.level == 1 and title is None and not cuts:
-            title = heading
-            title_end = end if not body[: starts[begin]].strip() else 0
-        elif heading.level <= 4:
-            cuts.append((heading, begin, end))
-    last_line = len(starts) - 1
-    ends = [begin for _, begin, _ in cuts[1:]] + [last_line]
-    stop = cuts[0][1] if cuts else last_line
-    lead = body[starts[title_end] : starts[stop]]
-    yield Section(LEAD, "", 1, title.text if title else "", None, (), lead, first_line, first_line + max(stop - 1, 0))
+    title = placed[0] if placed and placed[0].heading.level == 1 else None
+    cuts = [each for each in placed if each.heading.level <= 4 and each is not title]
+    # The H1 is the lead's heading line; text before it is part of the lead, and then the H1 is as well.
+    lead_begin = title.end if title and not body[: starts[title.begin]].strip() else 0
+    behind = body.count("\n") + (not body.endswith("\n"))
+    ends = [each.begin for each in cuts] + [behind]
+    yield Section(
+        section_id=LEAD,
+        slug="",
+        level=1,
+        title=title.heading.text if title else "",
+        parent=None,
+        breadcrumb=(),
+        text=body[starts[lead_begin] : starts[ends[0]]],
+        line=first_line,
+        end_line=max(first_line, ends[0] + first_line - 1),
+    )
     taken = {LEAD: 1}
     above: list[Section] = []
-    for (heading, begin, end), stop in zip(cuts, ends, strict=True):
+    for each, end in zip(cuts, ends[1:], strict=True):
+        heading = each.heading
         while above and above[-1].level >= heading.level:
             above.pop()
         parent = above[-1] if above else None
@@ -161,9 +212,9 @@ def _sections(
             title=heading.text,
             parent=parent.section_id if parent else None,
             breadcrumb=(*parent.breadcrumb, heading.text) if parent else (heading.text,),
-            text=body[starts[end] : starts[stop]],
-            line=begin + first_line,
-            end_line=stop + first_line - 1,
+            text=body[starts[each.end] : starts[end]],
+            line=each.begin + first_line,
+            end_line=end + first_line - 1,
         )
         above.append(section)
         yield section
@@ -176,16 +227,6 @@ def _section_id(wanted: str, taken: dict[str, int]) -> str:
         name = f"{wanted}-{taken[wanted]}"
     taken[name] = 1
     return name
-
-
-def _plain(content: str, md: MarkdownIt, env: dict[str, Any]) -> str:
-    """Inline text without its markup, on one line."""
-    if not _MAY_BE_MARKUP.search(content):
-        return content.strip()
-    if len(content) <= _LONGEST_MARKUP:
-        content = "".join(_texts(md.inline.parse(content, md, env, [])))
-    text = _WIKI.sub(lambda found: found.group(2) or found.group(1), content)
-    return " ".join(_CJK_BREAK.sub("", text).split())
 
 
 def _texts(tokens: Sequence[Token]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from kb_pipeline.markdown.front_matter import (
     split_front_matter,
 )
 from kb_pipeline.markdown.outline import parse_body
-from kb_pipeline.markdown.yaml_write import block_items, entry, flow_list, one_line, scalar
+from kb_pipeline.markdown.yaml_write import block_items, entry, flow_list, one_line
 from kb_pipeline.models import (
     CompiledStamp,
     PageDraft,
@@ -58,7 +58,7 @@ def read_page(path: str, data: bytes) -> WikiPage:
     status = reader.status()
     body = front.body
     problems = [*front.problems, *_conflicts(text)]
-    page = WikiPage(
+    return WikiPage(
         path=path,
         title=title,
         scope=scope,
@@ -75,6 +75,7 @@ def read_page(path: str, data: bytes) -> WikiPage:
         compiled=reader.compiled(),
         extra={key: value for key, value in front.fields.items() if key not in _KNOWN},
         fields=tuple(front.fields),
+        field_lines=front.lines,
         body=body,
         body_line=front.body_line,
         outline=parse_body(body, front.body_line),
@@ -82,7 +83,6 @@ def read_page(path: str, data: bytes) -> WikiPage:
         fingerprint=fingerprint(title, scope, summary, keywords, status, body),
         content_sha256=text_hash(text),
     )
-    return page
 
 
 def fingerprint(

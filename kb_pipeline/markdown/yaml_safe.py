@@ -38,7 +38,7 @@ class YamlResult:
     """A mapping as read. Nested values are list, dict, str, bool or None.
 
     ``lines``: 1-based file line of each key, nested ones by dotted path, list items by number (``llm.budget``,
-    ``related.0``). ``comments``: comment at the end of the line of a list item or scalar, by the same path.
+    ``related.0``). ``comments``: comment at the end of a value's line, by the same path.
     ``problems`` have the codes ``yaml``, ``not-mapping``, ``duplicate-key``. ``is_text``: the document is no mapping
     but a single scalar.
     """
@@ -123,7 +123,7 @@ class _Reader:
             elif kind is yaml.SequenceStartEvent:
                 self._begin([], event)
             elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-                self._end()
+                self._end(event)
             elif kind is yaml.AliasEvent:
                 self._alias(event)
             elif kind is yaml.DocumentStartEvent:
@@ -161,8 +161,11 @@ class _Reader:
         path = self._place(value, 1, self._line(event)) if self._stack else ""
         self._stack.append(_Open(value, path, event.anchor))
 
-    def _end(self) -> None:
+    def _end(self, event: Any) -> None:
         closed = self._stack.pop()
+        is_flow = event.end_mark.index > event.start_mark.index
+        if is_flow and self._has_comments and closed.path:
+            self._comment(closed.path, event.end_mark)
         if closed.anchor:
             self._anchors[closed.anchor] = (closed.value, closed.size)
         if self._stack:

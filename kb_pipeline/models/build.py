@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from kb_pipeline.models.finding import Finding
 from kb_pipeline.models.page import CompiledStamp, SourceRef
 
 
@@ -50,7 +51,7 @@ class ReviewEntry:
     """A committed verdict on one version of a document: ``review/<document>/<hash>/verdict.yml``.
 
     ``verdict`` is ``held``, ``rejected``, ``accepted`` or ``failed`` (permanently). It counts as done for exactly this
-    ``sha256`` and ``key``.
+    ``sha256`` and ``key``. ``removed`` keeps pages of a removed document for a person; the planner passes it over.
     """
 
     document: str
@@ -114,12 +115,17 @@ class DocumentOutcome:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """Outcome of one sync: one entry for each document that was touched, page paths written and deleted."""
+    """Outcome of one sync: one entry for each document that was touched, page paths written and deleted.
+
+    ``calls``: how often a rewriter was asked. ``pending_links``: links that lead nowhere yet, one line of text each.
+    """
 
     outcomes: tuple[DocumentOutcome, ...]
     pages_written: tuple[str, ...]
     pages_deleted: tuple[str, ...]
     calls: int
+    findings: tuple[Finding, ...] = ()
+    pending_links: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def count(self, state: DocumentState) -> int:

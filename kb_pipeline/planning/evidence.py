@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from kb_pipeline.models import PageProvenance, ReviewEntry
 
 INBOX_PREFIX = "_inbox/"
+RESCUED = "removed"
+"""Verdict of a review entry that keeps pages of a removed document for a person: it says nothing about the document."""
 
 
 @dataclass(slots=True)
@@ -19,20 +21,19 @@ class DocumentEvidence:
     """All that is known about one document from what is committed.
 
     ``owned``: compiled pages it owns. ``fragments``: (sha256, key or None) of inbox pages that list it. ``covered``:
-    sha256 with which a page names it as a further source, or a hand-written page names it at all. ``fed``: whether a
-    compiled page of another owner lists it. ``reviews``: its review entries.
+    sha256 with which a page names it as a further source, or a page written by hand names it at all: a person has
+    taken its content in. ``reviews``: its review entries, but those that keep the pages of a removed document.
     """
 
     owned: list[PageProvenance] = field(default_factory=list)
     fragments: list[tuple[str, str | None]] = field(default_factory=list)
     covered: set[str] = field(default_factory=set)
-    fed: bool = False
     reviews: list[ReviewEntry] = field(default_factory=list)
 
     @property
     def removable(self) -> bool:
-        """Something of the product's hangs on the document and has to go with it."""
-        return bool(self.owned or self.fragments or self.fed or self.reviews)
+        """Something that the product made hangs on the document and has to go with it."""
+        return bool(self.owned or self.fragments or self.reviews)
 
     def hashes(self) -> set[str]:
         """Every content hash that the document is known to have had."""
@@ -47,16 +48,15 @@ class DocumentEvidence:
         self.owned += other.owned
         self.fragments += other.fragments
         self.covered |= other.covered
-        self.fed = self.fed or other.fed
         self.reviews += other.reviews
 
     def complete_key(self, sha256: str) -> str | None:
         """The key of the document's page set if it is whole and made from ``sha256``, else None.
 
-        Whole: each part 1..n of n exactly once, all by one key, and no owned page beside them (one that is left over
-        from an interrupted build has to go).
+        Whole: each part 1..n of n exactly once, all by one key, and nothing beside them: a page or an inbox entry that
+        is left over from an interrupted build has to go.
         """
-        if not self.owned:
+        if not self.owned or self.fragments:
             return None
         key: str | None = None
         for page in self.owned:
@@ -67,9 +67,10 @@ class DocumentEvidence:
         return key if self.parts_whole() else None
 
     def fragment_key(self, sha256: str) -> tuple[bool, str | None]:
-        """Whether an inbox page holds ``sha256`` as a fragment, and by which key (None: the page has no stamp)."""
-        keys = [key for held, key in self.fragments if held == sha256]
-        return bool(keys), next((key for key in keys if key), None)
+        """Whether the inbox holds ``sha256`` as a fragment, and nothing older of the document, and by which key
+        (None: the page has no stamp)."""
+        is_current = bool(self.fragments) and all(held == sha256 for held, _ in self.fragments)
+        return is_current, next((key for _, key in self.fragments if key), None)
 
     def parts_whole(self) -> bool:
         """Each part 1..n of n exactly once, whatever the parts were made from."""
@@ -102,9 +103,8 @@ def gather(pages: Iterable[PageProvenance], reviews: Sequence[ReviewEntry]) -> d
         else:
             of(page.sources[0].path).owned.append(page)
             for source in page.sources[1:]:
-                evidence = of(source.path)
-                evidence.covered.add(source.sha256)
-                evidence.fed = True
+                of(source.path).covered.add(source.sha256)
     for entry in reviews:
-        of(entry.document).reviews.append(entry)
+        if entry.verdict != RESCUED:
+            of(entry.document).reviews.append(entry)
     return known

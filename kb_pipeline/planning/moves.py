@@ -6,7 +6,7 @@ sync re-keys the pages).
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 
 from kb_pipeline.models import Move
@@ -18,52 +18,46 @@ def find_moves(vanished: Mapping[str, Iterable[str]], appeared: Mapping[str, str
     ``vanished``: name → every hash it is known by. ``appeared``: name → its hash. Where several have one hash, equal
     base names go together first, then the sorted order decides: the same input gives the same pairs in any order.
     """
-    olds: dict[str, list[str]] = defaultdict(list)
     wanted = set(appeared.values())
+    olds: dict[str, list[str]] = defaultdict(list)
     for name in sorted(vanished):
-        for sha256 in vanished[name]:
-            if sha256 in wanted:
-                olds[sha256].append(name)
-    if not olds:
-        return []
+        for sha256 in wanted.intersection(vanished[name]):
+            olds[sha256].append(name)
     news: dict[str, list[str]] = defaultdict(list)
     for name in sorted(appeared):
         if appeared[name] in olds:
             news[appeared[name]].append(name)
-    moves: list[Move] = []
     taken: set[str] = set()
-    left: list[tuple[str, list[str]]] = []
+    moves: list[Move] = []
+    left: list[tuple[list[str], list[str]]] = []  # a hash's old names, and its new ones without a pair
     for sha256 in sorted(news):
-        by_name: dict[str, list[str]] = defaultdict(list)
-        for old in reversed(olds[sha256]):
-            by_name[_base(old)].append(old)
-        unmatched = []
-        for new in news[sha256]:
-            old_name = _next_free(by_name.get(_base(new), []), taken)
-            if old_name is None:
-                unmatched.append(new)
-            else:
-                moves.append(Move(old_name, new))
-        left.append((sha256, unmatched))
-    for sha256, unmatched in left:
-        stack = list(reversed(olds[sha256]))
-        for new in unmatched:
-            old_name = _next_free(stack, taken)
-            if old_name is None:
-                break
-            moves.append(Move(old_name, new))
+        pairs, unmatched = _by_base_name(olds[sha256], news[sha256], taken)
+        moves += pairs
+        left.append((olds[sha256], unmatched))
+    for known, unmatched in left:
+        free = [name for name in known if name not in taken]
+        pairs = list(map(Move, free, unmatched))
+        taken.update(pair.old for pair in pairs)
+        moves += pairs
     return sorted(moves, key=lambda move: (move.old, move.new))
+
+
+def _by_base_name(olds: list[str], news: list[str], taken: set[str]) -> tuple[list[Move], list[str]]:
+    """Pairs of equal base names, in sorted order, and the new names that found none; ``taken`` grows."""
+    free: dict[str, deque[str]] = defaultdict(deque)
+    for old in olds:
+        if old not in taken:
+            free[_base(old)].append(old)
+    pairs, unmatched = [], []
+    for new in news:
+        if free[_base(new)]:
+            old = free[_base(new)].popleft()
+            taken.add(old)
+            pairs.append(Move(old, new))
+        else:
+            unmatched.append(new)
+    return pairs, unmatched
 
 
 def _base(path: str) -> str:
     return path.rpartition("/")[2]
-
-
-def _next_free(stack: list[str], taken: set[str]) -> str | None:
-    """The next name of a reversed, sorted list that no earlier pair has used; marks it as used."""
-    while stack:
-        name = stack.pop()
-        if name not in taken:
-            taken.add(name)
-            return name
-    return None

@@ -117,9 +117,7 @@ class _Planner:
         self.unchanged: list[str] = []
         self.done: dict[str, str] = {}
 
-    def plan(
-        self, recorded: Mapping[str, str] | None, *, upgrade: bool, full: bool, publish_needed: bool
-    ) -> BuildPlan:
+    def plan(self, recorded: Mapping[str, str] | None, *, upgrade: bool, full: bool, publish_needed: bool) -> BuildPlan:
         moves = self._find_moves()
         for move in moves:
             evidence = self.evidence.pop(move.old)
@@ -153,7 +151,7 @@ class _Planner:
         return self.only is None or path in self.only
 
     def _find_moves(self) -> list[Move]:
-        """Documents without any evidence whose content is that of one that is gone, or is no longer read."""
+        """Documents without any evidence whose content is that of one that is gone, emptied or no longer read."""
         appeared = {
             path: entry.sha256
             for path, entry in self.entries.items()
@@ -161,17 +159,13 @@ class _Planner:
         }
         if not appeared:
             return []
-        vanished = {
-            path: evidence.hashes()
-            for path, evidence in self.evidence.items()
-            if evidence.removable and self._may_have_moved(path)
-        }
+        vanished = {path: evidence.hashes() for path, evidence in self.evidence.items() if self._may_have_moved(path)}
         moves = find_moves(vanished, appeared)
         return [move for move in moves if self._is_wanted(move.old) or self._is_wanted(move.new)]
 
     def _may_have_moved(self, path: str) -> bool:
         entry = self.entries.get(path) or self._unread_folder(path)
-        return entry is None or entry.state is DocumentState.IGNORED
+        return entry is None or entry.state in {DocumentState.IGNORED, DocumentState.EMPTY}
 
     def _unread_folder(self, path: str) -> RawEntry | None:
         """The folder above ``path`` that was seen but not entered (ignored, refused, not readable)."""
@@ -222,7 +216,7 @@ class _Planner:
             self.unchanged.append(path)
         elif made_by is not None:
             self.outdated.append(path)
-        elif evidence is _NOTHING or not evidence.removable:
+        elif not evidence.removable:
             self.new.append(path)
         else:
             self.stale.append(path)
@@ -246,7 +240,9 @@ class _Planner:
     def _settle(self, path: str, state: DocumentState, reason: str, evidence: DocumentEvidence) -> None:
         kept = len(evidence.owned)
         if kept and state is not DocumentState.EMPTY:
-            reason = f"{reason}; {kept} page{'s' if kept > 1 else ''} made from it earlier stay{'' if kept > 1 else 's'}"
+            reason += (
+                f"; {kept} pages made from it earlier stay" if kept > 1 else "; the page made from it earlier stays"
+            )
         self.settled[path] = (state, reason)
 
     def _to_compile(self, *, upgrade: bool, full: bool) -> set[str]:

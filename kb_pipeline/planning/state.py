@@ -42,7 +42,7 @@ def document_states(plan: BuildPlan, pages: Iterable[PageProvenance]) -> list[Do
     states.update(_all(plan.new, DocumentState.PENDING, "new"))
     states.update(_all(plan.stale, DocumentState.PENDING, "changed, or its pages are not whole"))
     for new, old in moved_from.items():
-        state, reason = states.get(new, (DocumentState.PENDING, ""))
+        _, reason = states.get(new, (DocumentState.PENDING, ""))
         states[new] = (DocumentState.PENDING, f"moved from {old}" + (f"; {reason}" if reason else ""))
     states.update(_all(plan.removed, DocumentState.REMOVED, "the raw document is gone"))
     states.update(plan.settled)

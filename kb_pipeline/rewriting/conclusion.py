@@ -40,11 +40,11 @@ _MIN_CJK, _MIN_LATIN = 12, 28
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """``text`` is markdown on one or more lines. ``moved`` are the starts of sentences that it takes from the part's
-    first paragraph, ``quote`` a block that it takes as a whole: they are not shown twice."""
+    """``text`` is markdown on one or more lines. ``moved`` are sentences that it takes from the part's first paragraph,
+    ``quote`` a block that it takes as a whole: they are not shown twice."""
 
     text: str
-    moved: frozenset[int] = frozenset()
+    moved: tuple[str, ...] = ()
     quote: Block | None = None
 
 
@@ -56,7 +56,7 @@ def choose_conclusion(part: Part, prose: Prose, dropped: frozenset[int], describ
         text = "\n".join(re.sub(r"^[ \t]*>[ \t]?", "", line) for line in quote.text.split("\n"))
         return Conclusion(text.strip(), quote=quote)
     candidates = [
-        (_score(sentence, heading, position), sentence)
+        (_score(sentence, heading, position), sentence, heading)
         for position, (sentence, heading) in enumerate(_sentences(part, prose, dropped))
         if _will_do(sentence)
     ]
@@ -67,14 +67,15 @@ def choose_conclusion(part: Part, prose: Prose, dropped: frozenset[int], describ
         return None
     chosen = [best[1]]
     limit = LIMIT_CJK if has_cjk(best[1].text) else LIMIT_LATIN
-    for score, sentence in sorted(candidates, key=lambda candidate: (-candidate[0], candidate[1].start))[1:4]:
-        if score >= 0.7 * best[0] and len(sentence.text) + len(best[1].text) <= limit:
+    for score, sentence, heading in sorted(candidates, key=lambda candidate: (-candidate[0], candidate[1].start))[1:5]:
+        follows = abs(sentence.start - best[1].end) <= 1 or bool(heading and _CONCLUDES.search(heading))
+        if follows and score >= 0.5 * best[0] and len(sentence.text) + len(best[1].text) <= limit:
             chosen.append(sentence)
             break
     chosen.sort(key=lambda sentence: sentence.start)
     joint = "" if has_cjk(chosen[0].text) else " "
     opening = {sentence.start for sentence in _opening(part, prose)}
-    moved = frozenset(sentence.start for sentence in chosen if sentence.start in opening)
+    moved = tuple(sentence.text for sentence in chosen if sentence.start in opening)
     return Conclusion(joint.join(unwrapped(sentence.text) for sentence in chosen), moved)
 
 
@@ -100,7 +101,9 @@ def _sentences(part: Part, prose: Prose, dropped: frozenset[int]) -> list[tuple[
 
     def take(blocks: Sequence[Block], heading: str) -> None:
         for block in blocks:
-            found.extend((s, heading) for s in prose.get(block.start, ()) if s.start not in dropped)
+            if block.kind in {BlockKind.PARAGRAPH, BlockKind.LIST}:
+                kept = (s for s in prose.get(block.start, ()) if s.start not in dropped)
+                found.extend((s, heading) for s in kept if s.text in block.text or unwrapped(s.text) in block.text)
 
     take(part.lead, "")
     for section in part.sections:

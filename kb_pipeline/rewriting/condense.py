@@ -45,6 +45,9 @@ ANAPHORA = re.compile(
     re.IGNORECASE,
 )
 _EMPHASISED = re.compile(r"\*\*|__|==")
+_DIGIT = re.compile(r"\d")
+"""A number that is no fact for the extractor may be one for a reader."""
+
 _LEADS_IN = re.compile(r"[:：]\s*$")
 
 
@@ -72,7 +75,7 @@ def read_prose(outline: RawOutline, facts: FactIndex) -> dict[int, tuple[Sentenc
     """Sentences of all paragraphs, ranked together."""
     pieces: list[tuple[Block, str, int, bool, bool]] = []
     for blocks in _own_blocks(outline):
-        for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+        for block, following in zip(blocks, [*blocks[1:], None], strict=False):
             if block.kind is not BlockKind.PARAGRAPH or block.start == block.end:
                 continue
             # The sentence above a list, a table or code says what it is; without it two lists would run into one.
@@ -89,7 +92,7 @@ def read_prose(outline: RawOutline, facts: FactIndex) -> dict[int, tuple[Sentenc
         end = start + len(text)
         count = len(facts.between(start, end))
         fixed = leads_in or bool(
-            count or has_link(text) or "`" in text or _LEADS_IN.search(text) or "|" in text or negations(text)
+            count or has_link(text) or "`" in text or _LEADS_IN.search(text) or "|" in text or _DIGIT.search(text) or negations(text)
         )
         sentence = Sentence(text.strip(), start, end, rank / top, count, first, fixed)
         prose.setdefault(block.start, []).append(sentence)
@@ -136,7 +139,7 @@ def condensed(block: Block, prose: Prose, dropped: frozenset[int], *, may_list: 
 
 def condensed_blocks(blocks: Sequence[Block], prose: Prose, dropped: frozenset[int]) -> tuple[Block, ...]:
     kept: list[Block] = []
-    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+    for block, following in zip(blocks, [*blocks[1:], None], strict=False):
         beside_list = (kept and kept[-1].kind is BlockKind.LIST) or (following and following.kind is BlockKind.LIST)
         shorter = condensed(block, prose, dropped, may_list=not beside_list)
         if shorter is not None:

@@ -139,7 +139,6 @@ class LinkTargets:
         }
         self._raw = raw
         self._resolver = resolver
-        self._headings: dict[str, dict[str, Heading]] = {}
         self._raw_found: dict[tuple[str, str], str | tuple[str, ...] | None] = {}
 
     def resolve(self, reference: Reference, page: WikiPage) -> Target:
@@ -154,23 +153,24 @@ class LinkTargets:
         part = _as_part(reference.target, page, own)
         if part is not None:
             return self._section((part,), reference.anchor, page)
-        reasons: list[str] = []
+        found = self._among_raw(reference, page)
+        return found or self.among_pages(reference, page) or Nowhere("not found")
+
+    def _among_raw(self, reference: Reference, page: WikiPage) -> Target | None:
+        """What the name means in the page's raw documents; None when no raw document or file is called so."""
+        reason: str | None = None
         for folder in dict.fromkeys(posixpath.dirname(source.path) for source in page.sources):
             found = self._find(reference.target, folder)
             if isinstance(found, tuple):
-                reasons.append("ambiguous: " + ", ".join(found))
-            elif found in self._raw.documents:
+                reason = "ambiguous: " + ", ".join(found)
+            elif found is not None and found not in self._raw.documents:
+                return ToFile(found)
+            elif found is not None:
                 parts = self._parts.get(found, ())
                 if parts:
                     return self._section(parts, reference.anchor, page)
-                reasons.append(f"{found} has no page")
-            elif found is not None:
-                return ToFile(found)
-        if not reasons:
-            as_page = self.among_pages(reference, page)
-            if as_page is not None:
-                return as_page
-        return Nowhere(reasons[0] if reasons else "not found")
+                reason = f"{found} has no page"
+        return Nowhere(reason) if reason else None
 
     def among_pages(self, reference: Reference, page: WikiPage) -> ToPage | None:
         """Where a reference leads when it is read as a link between pages."""
@@ -197,11 +197,8 @@ class LinkTargets:
         return found
 
     def _is_title(self, anchor: str, own: Sequence[str]) -> bool:
-        slug = heading_slug(anchor)
-        return any(slug in (heading_slug(self._title(path)), *self._slugs(path)) for path in own)
-
-    def _title(self, path: str) -> str:
-        return self._titles.get(path) or self._pages[path].title
+        names = (self._titles.get(path) or self._pages[path].title for path in own)
+        return heading_slug(anchor) in map(heading_slug, names) or any(self._slug(path, anchor) for path in own)
 
     def _section(self, parts: Sequence[str], anchor: str | None, page: WikiPage) -> ToPage:
         """The part that has the anchor; the first part as a whole when none has it, or when it names a title."""
@@ -209,30 +206,39 @@ class LinkTargets:
         if anchor is None:
             return ToPage(parts[0])
         if anchor.startswith("^"):
-            block = next((path for path in ordered if _has_block(self._pages[path].body, anchor)), None)
+            block = next((path for path in ordered if self._has(path, anchor)), None)
             return ToPage(parts[0]) if block is None else ToPage(block, block=anchor)
-        # [[page#A#B]] names B below A.
-        slug = heading_slug(anchor.rpartition("#")[2])
         for path in ordered:
-            heading = self._slugs(path).get(slug)
-            if heading is not None:
-                return ToPage(path, heading if heading.level > 1 else None)
-        repeated = _REPEATED.fullmatch(slug)
+            slug = self._slug(path, anchor)
+            if slug is not None:
+                return self._at_heading(path, next(h for h in self._pages[path].outline.headings if h.slug == slug))
+        repeated = _REPEATED.fullmatch(heading_slug(anchor))
         if repeated:
             # The third "setup" of a raw document is setup-2 there, and may be the first one of the part that holds it.
-            wanted = int(repeated[2])
-            for path in parts:
-                for heading in self._pages[path].outline.headings:
-                    if heading_slug(heading.text) == repeated[1]:
-                        if wanted == 0:
-                            return ToPage(path, heading if heading.level > 1 else None)
-                        wanted -= 1
+            alike = [
+                (path, heading)
+                for path in parts
+                for heading in self._pages[path].outline.headings
+                if heading_slug(heading.text) == repeated[1]
+            ]
+            if len(alike) > int(repeated[2]):
+                return self._at_heading(*alike[int(repeated[2])])
         return ToPage(parts[0])
 
-    def _slugs(self, path: str) -> dict[str, Heading]:
-        if path not in self._headings:
-            self._headings[path] = {heading.slug: heading for heading in self._pages[path].outline.headings}
-        return self._headings[path]
+    def _at_heading(self, path: str, heading: Heading) -> ToPage:
+        return ToPage(path, heading if heading.level > 1 else None)
+
+    def _slug(self, path: str, anchor: str) -> str | None:
+        found = self._resolver.resolve(_anchor_link(anchor), path)
+        return found.section_slug if isinstance(found, Resolved) else None
+
+    def _has(self, path: str, block: str) -> bool:
+        found = self._resolver.resolve(_anchor_link(block), path)
+        return isinstance(found, Resolved) and found.anchor_found
+
+
+def _anchor_link(anchor: str) -> Link:
+    return Link(LinkKind.WIKILINK, "", anchor, None, 0, 0, 0)
 
 
 def _as_part(target: str, page: WikiPage, own: Sequence[str]) -> str | None:
@@ -246,10 +252,6 @@ def _as_part(target: str, page: WikiPage, own: Sequence[str]) -> str | None:
             if candidate in own:
                 return candidate
     return None
-
-
-def _has_block(body: str, mark: str) -> bool:
-    return re.search(rf"(?:^|\s){re.escape(mark)}[ \t]*$", body, re.MULTILINE) is not None
 
 
 def _folded(path: str) -> str:

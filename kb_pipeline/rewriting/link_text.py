@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from kb_pipeline.models import Link, LinkKind
 
 _NOT_IN_DESTINATION = re.compile(r"[\x00-\x20\x7f()<>\"\\%?]")
-_LINE_BREAK = re.compile(r"[ \t]*\n[ \t>]*")
+_LINE_BREAK = re.compile(r"[ \t]*\n[ \t>]*|[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class WrittenLink:
         label = self.label
         if not label and self.reference.form != "markdown":
             label = _shown(self.reference)
-        if reference.form == "markdown" and self.reference.form != "markdown":
-            label = label.replace("\\|", "|")
+        if reference.form != "markdown" and label == _shown(reference):
+            label = ""
         return replace(self, label=label, reference=reference, title=self.title if reference.form == "markdown" else "")
 
     def __str__(self) -> str:
@@ -105,7 +105,8 @@ def take_apart(span: str, reference: Reference) -> WrittenLink:
     if span.startswith("(", end + 1):
         rest = span[end + 2 : -1].strip()
         after = rest.find(">") + 1 if rest.startswith("<") else len(rest.split(maxsplit=1)[0]) if rest else 0
-        title = " " + rest[after:].strip() if rest[after:].strip() else ""
+        title = _LINE_BREAK.sub(" ", rest[after:].strip())
+        title = f" {title}" if title else ""
     return WrittenLink(is_picture, _LINE_BREAK.sub(" ", span[start:end]), reference, title)
 
 

@@ -94,7 +94,9 @@ class _Lists:
                 self._add(target, source, comment)
                 continue
             why = f"already has {MOST} entries" if target in self._changeable else "is not the product's to change"
-            message = f"{source} lists {target} as related, not the other way: {target} {why}; add it there or drop it here"
+            message = (
+                f"{source} lists {target} as related, not the other way: {target} {why}; add it there or drop it here"
+            )
             findings.append(Finding("related-one-sided", Severity.WARNING, source, message, field="related", own=False))
         return findings
 

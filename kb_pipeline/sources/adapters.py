@@ -76,7 +76,7 @@ def load_adapter(dotted: str, options: Mapping[str, object] | None = None) -> Da
         raise SourceError(f'adapter "{dotted}" must be written as module.Class')
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:  # noqa: BLE001 - another's module may fail in any way while it is imported
+    except Exception as error:
         raise SourceError(
             f'cannot import the adapter module "{module_name}": {_told(error)}. '
             "Install its package into this environment, or put its folder on PYTHONPATH"
@@ -86,7 +86,7 @@ def load_adapter(dotted: str, options: Mapping[str, object] | None = None) -> Da
         raise SourceError(f'"{dotted}" is not a subclass of kb_pipeline.sources.DataSourceAdapter')
     try:
         return found(**dict(options or {}))
-    except Exception as error:  # noqa: BLE001 - another's constructor
+    except Exception as error:
         raise SourceError(f'cannot construct adapter "{dotted}" with its options: {_told(error)}') from error
 
 
@@ -106,7 +106,7 @@ def fetch_into_raw(
     """
     try:
         wanted = target if target is not None else adapter.get_target_dir()
-    except Exception as error:  # noqa: BLE001 - another's code
+    except Exception as error:
         raise SourceError(f"{type(adapter).__name__}.get_target_dir failed: {_told(error)}") from error
     folder_name = safe_target(wanted, raw_root.name)
     return _Fetch(adapter, raw_root, history_root, write_file, folder_name).run()

@@ -38,23 +38,26 @@ def examine(data: bytes) -> Examined:
     except UnreadableTextError as error:
         return Examined(DocumentState.FAILED, str(error), None)
     sha256 = text_hash(text)
-    if not _is_visible(text):
-        return Examined(DocumentState.EMPTY, "empty: nothing but blanks", sha256)
     body, skip = text, False
     if text.startswith("---"):
         front = split_front_matter(text)
         body, skip = front.body, front.fields.get("kb") == "skip"
     if skip:
         return Examined(DocumentState.IGNORED, "front matter says kb: skip", sha256)
-    if not _is_visible(body):
-        return Examined(DocumentState.EMPTY, "empty: only front matter", sha256)
-    if _only_comments(body):
-        return Examined(DocumentState.EMPTY, "empty: only comments", sha256)
+    empty = _why_empty(text, body)
+    if empty is not None:
+        return Examined(DocumentState.EMPTY, empty, sha256)
     marks = conflict_marks(text)
     if marks:
         lines = ", ".join(map(str, marks[:5]))
         return Examined(DocumentState.FAILED, f"git conflict marks on line {lines}: resolve the merge", sha256)
     return Examined(DocumentState.PENDING, None, sha256)
+
+
+def _why_empty(text: str, body: str) -> str | None:
+    if not _is_visible(body):
+        return "empty: only front matter" if _is_visible(text) else "empty: nothing but blanks"
+    return "empty: only comments" if _only_comments(body) else None
 
 
 def _is_visible(text: str) -> bool:

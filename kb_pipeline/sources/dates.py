@@ -59,7 +59,7 @@ def git_dates(root: Path, paths: Collection[str]) -> dict[str, date]:
         assert process.stdout is not None  # noqa: S101 - PIPE was asked for; tells the type checker
         current: date | None = None
         rest = b""
-        while len(found) < len(wanted) and (block := process.stdout.read1(65536)):
+        while len(found) < len(wanted) and (block := os.read(process.stdout.fileno(), 65536)):
             *tokens, rest = (rest + block).split(b"\0")
             for token in tokens:
                 for line in token.decode("utf-8", "surrogateescape").split("\n"):

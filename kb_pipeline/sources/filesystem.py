@@ -62,9 +62,7 @@ def scan_raw(
     return _Scan(root, rules, cache).run()
 
 
-def read_document(
-    root: Path, entry: RawEntry, *, scope: str | None = None, dated: date | None = None
-) -> RawDocument:
+def read_document(root: Path, entry: RawEntry, *, scope: str | None = None, dated: date | None = None) -> RawDocument:
     """The text of a document that ``scan_raw`` found PENDING, with the adapter's metadata.
 
     Raises UnreadableTextError or SourceError when the file changed for the worse since the scan. ``sha256`` is that of
@@ -168,9 +166,7 @@ class _Scan:
             reason = f"not readable: {error.strerror or error}"
             self.documents.append(RawEntry(path, disk_path, DocumentState.FAILED, reason))
             return
-        self.documents.append(
-            RawEntry(path, disk_path, _STATES[reading[5]], reading[6], reading[7], reading[0])
-        )
+        self.documents.append(RawEntry(path, disk_path, _STATES[reading[5]], reading[6], reading[7], reading[0]))
 
     def _hidden(self, disk_path: str, found: os.DirEntry[str]) -> None:
         if found.name in {METADATA_FOLDER, IGNORE_FILE} or found.name.startswith(".kb-tmp-"):
@@ -183,12 +179,12 @@ class _Scan:
     def _link(self, disk_path: str, found: os.DirEntry[str]) -> None:
         """Links are never followed: what they lead to is read where it is, or is none of ours."""
         target = os.path.realpath(found.path)
-        is_folder = os.path.isdir(target)
+        is_folder = Path(target).is_dir()
         if not is_folder and not disk_path.lower().endswith(DOCUMENT_SUFFIXES):
             self._other(disk_path, DocumentState.IGNORED, advice_for(found.name))
             return
         name = disk_path + "/" if is_folder else disk_path
-        if not os.path.exists(target):
+        if not Path(target).exists():
             self._other(name, DocumentState.FAILED, "broken symbolic link (its target is missing, or it is a loop)")
         elif target == self.real_root or target.startswith(self.real_root + os.sep):
             inside = os.path.relpath(target, self.real_root)

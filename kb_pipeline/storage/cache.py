@@ -14,7 +14,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import kb_pipeline
 from kb_pipeline.models import FileReading
@@ -26,7 +26,15 @@ CREATE TABLE IF NOT EXISTS pages (
     path TEXT PRIMARY KEY, tag TEXT NOT NULL, checksum INTEGER NOT NULL, content BLOB NOT NULL
 ) WITHOUT ROWID;
 """
-_READERS = ("markdown", "models", "sources/content.py", "storage/cache.py", "storage/pages.py", "storage/page_rows.py")
+_READERS = (
+    "markdown",
+    "models",
+    "sources/content.py",
+    "storage/cache.py",
+    "storage/page_rows.py",
+    "storage/pages.py",
+    "storage/provenance.py",
+)
 """Code that decides what is kept: when any of it changes, what older code kept is thrown away."""
 
 _BUSY_MS = 2_000
@@ -93,14 +101,14 @@ class CacheFile:
         except OSError:
             self._unusable = True
 
-    def load_table(self, name: str) -> dict[str, list[object]]:
+    def load_table(self, name: str) -> dict[str, list[Any]]:
         """Rows by path; empty when there are none that can be trusted."""
 
-        def question(connection: sqlite3.Connection) -> dict[str, list[object]]:
+        def question(connection: sqlite3.Connection) -> dict[str, list[Any]]:
             row = connection.execute("SELECT checksum, content FROM tables WHERE name = ?", (name,)).fetchone()
             if row is None or zlib.crc32(row[1]) != row[0]:
                 return {}
-            found: dict[str, list[object]] = json.loads(row[1])
+            found: dict[str, list[Any]] = json.loads(row[1])
             return found
 
         return self.ask(question, {})
@@ -126,7 +134,7 @@ class RawCache:
 
     def load(self) -> dict[str, FileReading]:
         rows = self._file.load_table("raw")
-        self._readings = {path: FileReading._make(row) for path, row in rows.items()}  # type: ignore[arg-type] # checked by checksum and version
+        self._readings = {path: FileReading._make(row) for path, row in rows.items()}
         return self._readings
 
     def store(self, fresh: Mapping[str, FileReading], gone: Collection[str]) -> None:
@@ -144,7 +152,7 @@ class PageCache:
     def __init__(self, file: CacheFile) -> None:
         self._file = file
 
-    def load_stamps(self) -> dict[str, list[object]]:
+    def load_stamps(self) -> dict[str, list[Any]]:
         return self._file.load_table("pages")
 
     def store_stamps(self, stamps: Mapping[str, object]) -> None:

@@ -28,7 +28,7 @@ from kb_pipeline.models import (
     WikiPage,
 )
 
-_FIELDS = {
+_FIELDS: dict[type[Any], tuple[str, ...]] = {
     kind: tuple(field.name for field in dataclasses.fields(kind))
     for kind in (
         BodyOutline, CodeFence, CompiledStamp, Heading, Link, ParseProblem, Related, Section, SourceRef, Table, WikiPage,
@@ -75,7 +75,7 @@ def decode_provenance(path: str, row: list[Any]) -> PageProvenance:
 
 
 def _row(value: object) -> object:
-    names = _FIELDS.get(type(value))  # type: ignore[call-overload] # None for every other type
+    names = _FIELDS.get(type(value))
     if names is not None:
         return [getattr(value, name) for name in names]
     if isinstance(value, date):

@@ -12,16 +12,16 @@ import hashlib
 import os
 import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kb_pipeline.errors import StorageError
-from kb_pipeline.markdown.pages import read_page
 from kb_pipeline.models import PageProvenance, WikiPage
 from kb_pipeline.storage.cache import PageCache
 from kb_pipeline.storage.files import remove_empty_parents, remove_file, write_if_changed
 from kb_pipeline.storage.page_rows import decode_page, decode_provenance, encode_page, encode_provenance
+from kb_pipeline.storage.provenance import read_page_of_disk
 
 _RACY_NS = 2_000_000_000  # a reading sooner than this after the file's last change may have missed another one
 _SEEN, _TAG, _PROVENANCE = 4, 5, 6
@@ -43,7 +43,7 @@ class PageFolder:
         self._cache = cache
         self._known: dict[str, _Row] | None = None
         self._disk_paths: dict[str, str] = {}
-        self._parsed: dict[str, tuple[str, WikiPage]] = {}
+        self._pages: dict[str, tuple[str, WikiPage]] = {}  # with the hash of the bytes that each was parsed from
 
     def scan(self) -> dict[str, PageProvenance]:
         """Provenance of every page, by path, sorted; only changed files are read. Empty when there is no folder."""
@@ -52,40 +52,31 @@ class PageFolder:
             return {path: decode_provenance(path, row[_PROVENANCE:]) for path, row in rows.items()}
 
     def load_all(self) -> dict[str, WikiPage]:
-        """Every page as parsed, by path, sorted. Pages that did not change come from the cache."""
+        """Every page as parsed, by path, sorted. Pages that did not change come from memory or from the cache."""
         rows = self._scan()
-        found: dict[str, WikiPage] = {}
-        fresh: list[tuple[str, str, bytes]] = []
+        missing = [path for path, row in rows.items() if self._remembered(path, row) is None]
         with _without_collection():
-            cached = self._cache.load_pages() if self._cache is not None else {}
-            for path, row in rows.items():
-                tag = row[_TAG]
-                page = self._take_parsed(path, tag) or _decoded(cached.get(path), tag)
-                if page is None:
-                    page, row = self._read_again(path)
-                    rows[path] = row
-                    tag = row[_TAG]
-                if path not in cached or cached[path][0] != tag:
-                    fresh += _encoded(page, tag)
-                found[path] = page
-        self._parsed.clear()
-        if self._cache is not None:
-            self._cache.store_pages(fresh, [path for path in cached if path not in found])
-        return found
+            if missing and self._cache is not None:
+                self._remember_cached(missing, rows)
+            fresh = [path for path in missing if self._remembered(path, rows[path]) is None]
+            for path in fresh:
+                self._remember(path, rows[path][_TAG])
+        self._store_pages(fresh)
+        return {path: page for path, row in rows.items() if (page := self._remembered(path, row)) is not None}
 
     def read(self, path: str) -> WikiPage:
         """One page as it is on disk now. Raises StorageError when it is not there."""
         try:
-            return read_page(path, self._file(path).read_bytes())
+            return read_page_of_disk(path, self._file(path).read_bytes())
         except OSError as error:
-            raise StorageError(f"cannot read page {path}: {error.strerror or error}") from error
+            raise _unreadable(path, error) from error
 
     def read_text(self, path: str) -> bytes:
         """The bytes of a page. Raises StorageError when it is not there."""
         try:
             return self._file(path).read_bytes()
         except OSError as error:
-            raise StorageError(f"cannot read page {path}: {error.strerror or error}") from error
+            raise _unreadable(path, error) from error
 
     def write(self, path: str, text: str) -> bool:
         """Write a page atomically. False when the file held exactly this already."""
@@ -112,25 +103,32 @@ class PageFolder:
         return file
 
     def _scan(self) -> dict[str, _Row]:
+        known = self._known
+        if known is None:
+            known = self._cache.load_stamps() if self._cache is not None else {}
+        rows: dict[str, _Row] = {}
+        parsed: list[str] = []
+        changed = False
+        self.refused = {}
+        self._disk_paths = {}
         with _without_collection():
-            known = self._known
-            if known is None:
-                known = self._cache.load_stamps() if self._cache is not None else {}  # type: ignore[assignment] # rows are lists
-            rows: dict[str, _Row] = {}
-            changed = False
-            self.refused = {}
-            self._disk_paths = {}
             for path, found in sorted(self._walk()):
                 row = known.get(path)
                 if row is None or not _holds(row, found):
                     fresh = self._read_row(path, found, row)
                     if fresh is None:
                         continue
+                    if row is None or row[_TAG] != fresh[_TAG]:
+                        parsed.append(path)
                     row, changed = fresh, True
                 rows[path] = row
-        if self._cache is not None and (changed or rows.keys() != known.keys()):
+        gone = known.keys() - rows.keys()
+        if self._cache is not None and (changed or gone):
             self._cache.store_stamps(rows)
         self._known = rows
+        self._store_pages(parsed, gone)
+        for path in gone:
+            self._pages.pop(path, None)
         return rows
 
     def _walk(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
@@ -179,39 +177,47 @@ class PageFolder:
         return path
 
     def _read_row(self, path: str, found: os.DirEntry[str], row: _Row | None) -> _Row | None:
-        """Read a file whose signature is new; parsed only when its bytes are new too."""
+        """Read a file whose signature is new; parsed only when its bytes are new too. None when it just went."""
         seen_ns = time.time_ns()
         try:
             stat = found.stat(follow_symlinks=False)
             content = Path(found.path).read_bytes()
         except FileNotFoundError:
-            return None  # deleted while we looked
+            return None
         except OSError as error:
-            raise StorageError(f"cannot read page {path}: {error.strerror or error}") from error
+            raise _unreadable(path, error) from error
         signature = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, seen_ns]
         tag = hashlib.sha256(content).hexdigest()
         if row is not None and row[_TAG] == tag:
             return [*signature, *row[_TAG:]]
-        page = read_page(path, content)
-        self._parsed[path] = (tag, page)
+        page = read_page_of_disk(path, content)
+        self._pages[path] = (tag, page)
         return [*signature, tag, *encode_provenance(page)]
 
-    def _read_again(self, path: str) -> tuple[WikiPage, _Row]:
-        file = self.root / self._disk_paths.get(path, path)
-        seen_ns = time.time_ns()
-        try:
-            stat = file.stat()
-            content = file.read_bytes()
-        except OSError as error:
-            raise StorageError(f"cannot read page {path}: {error.strerror or error}") from error
-        tag = hashlib.sha256(content).hexdigest()
-        page = read_page(path, content)
-        signature = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, seen_ns]
-        return page, [*signature, tag, *encode_provenance(page)]
+    def _remembered(self, path: str, row: _Row) -> WikiPage | None:
+        held = self._pages.get(path)
+        return held[1] if held is not None and held[0] == row[_TAG] else None
 
-    def _take_parsed(self, path: str, tag: str) -> WikiPage | None:
-        held = self._parsed.get(path)
-        return held[1] if held is not None and held[0] == tag else None
+    def _remember_cached(self, paths: list[str], rows: Mapping[str, _Row]) -> None:
+        cached = self._cache.load_pages() if self._cache is not None else {}
+        for path in paths:
+            tag, content = cached.get(path, ("", b""))
+            if tag == rows[path][_TAG]:
+                self._pages[path] = (tag, decode_page(content))
+
+    def _remember(self, path: str, tag: str) -> None:
+        """Parse a page that neither memory nor cache has; its bytes may have changed again, the next scan will see."""
+        self._pages[path] = (tag, self.read(path))
+
+    def _store_pages(self, paths: Sequence[str], gone: Collection[str] = ()) -> None:
+        if self._cache is None:
+            return
+        rows = []
+        for path in paths:
+            tag, page = self._pages[path]
+            with contextlib.suppress(TypeError, ValueError):  # front matter without a JSON form is parsed each time
+                rows.append((path, tag, encode_page(page)))
+        self._cache.store_pages(rows, gone)
 
 
 def _holds(row: _Row, found: os.DirEntry[str]) -> bool:
@@ -219,25 +225,12 @@ def _holds(row: _Row, found: os.DirEntry[str]) -> bool:
         stat = found.stat(follow_symlinks=False)
     except OSError:
         return False
-    return (
-        row[0] == stat.st_size
-        and row[1] == stat.st_mtime_ns
-        and row[2] == stat.st_ctime_ns
-        and row[3] == stat.st_ino
-        and row[2] + _RACY_NS < row[_SEEN]
-    )
+    signature = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
+    return row[:4] == signature and int(row[2]) + _RACY_NS < row[_SEEN]
 
 
-def _decoded(cached: tuple[str, bytes] | None, tag: str) -> WikiPage | None:
-    return decode_page(cached[1]) if cached is not None and cached[0] == tag else None
-
-
-def _encoded(page: WikiPage, tag: str) -> list[tuple[str, str, bytes]]:
-    """The page's row; none for front matter that has no JSON form, which is parsed again each time."""
-    try:
-        return [(page.path, tag, encode_page(page))]
-    except (TypeError, ValueError):
-        return []
+def _unreadable(path: str, error: OSError) -> StorageError:
+    return StorageError(f"cannot read page {path}: {error.strerror or error}; mend its permissions or remove it")
 
 
 @contextlib.contextmanager

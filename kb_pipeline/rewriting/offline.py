@@ -1,0 +1,370 @@
+"""The offline rewriter: pages from a raw document without a model (SPEC 6.1, 6.9). The product's default.
+
+Belongs here: the order of the steps, and what makes one page of a part. Does not belong here: the steps themselves
+(the modules beside this one), gates (given as an argument), files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from kb_pipeline.models import (
+    Compiled,
+    Failed,
+    Finding,
+    Fragment,
+    Held,
+    PageDraft,
+    PageStatus,
+    RawDocument,
+    Related,
+    RewriteContext,
+    RewriteOutcome,
+    Severity,
+)
+from kb_pipeline.rewriting.blocks import Block, BlockKind, BlockSource, read_blocks
+from kb_pipeline.rewriting.cleaning import clean_body
+from kb_pipeline.rewriting.conclusion import Conclusion, choose_conclusion
+from kb_pipeline.rewriting.condense import (
+    ANAPHORA,
+    Prose,
+    condensed_blocks,
+    condensed_section,
+    dropped_sentences,
+    read_prose,
+    unwrapped,
+)
+from kb_pipeline.rewriting.dates import date_of
+from kb_pipeline.rewriting.evidence import FactIndex
+from kb_pipeline.rewriting.fields import RawFields, read_fields
+from kb_pipeline.rewriting.inline import plain, without_block_marks
+from kb_pipeline.rewriting.keywords import DocumentTerms, choose_keywords
+from kb_pipeline.rewriting.language import Words, detect_language, words_for
+from kb_pipeline.rewriting.layout import anchor_addresses, page_body, with_definitions, with_own_links
+from kb_pipeline.rewriting.naming import part_paths, written_stem
+from kb_pipeline.rewriting.scope import choose_scope
+from kb_pipeline.rewriting.splitting import MAX_BODY, MIN_BODY, Part, blocks_size, split_document
+from kb_pipeline.rewriting.structure import RawOutline, Section, is_link_list, one_line, read_outline, without_empty
+from kb_pipeline.rewriting.summary import summarise
+from kb_pipeline.text.glossary import Glossary
+
+RULES_VERSION = "offline-1"
+"""Raised whenever the same raw document would give another page: pages made before are then outdated."""
+
+Gates = Callable[[tuple[PageDraft, ...], RawDocument], Sequence[Finding]]
+"""Findings over the drafts of one document; an error holds them back."""
+
+_OVERHEAD = 260
+"""Title and conclusion of a page, reserved before they are known."""
+
+_LONG_LEAD = 500
+_NEIGHBOURS = 2
+"""Parts further away than this are not related when a document has more than five: ``related`` has room for eight,
+and links to other documents need some of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A raw document, read once; what every page of it is made from."""
+
+    document: RawDocument
+    context: RewriteContext
+    fields: RawFields
+    words: Words
+    source: BlockSource
+    outline: RawOutline
+    facts: FactIndex
+    prose: Prose
+    dropped: frozenset[int]
+
+
+class OfflineRewriter:
+    """Implements ``ports.Rewriter``. Pure: the same document, context, glossary and day give the same outcome.
+
+    ``today`` is asked only to pass over dates that are still to come.
+    """
+
+    def __init__(
+        self,
+        glossary: Glossary | None = None,
+        gates: Gates | None = None,
+        today: Callable[[], date] | None = None,
+    ) -> None:
+        self._glossary = glossary or Glossary.empty()
+        self._gates = gates
+        self._today = today
+        digest = hashlib.sha256(repr((RULES_VERSION, [term.forms for term in self._glossary.terms])).encode())
+        self._key = digest.hexdigest()[:12]
+
+    @property
+    def name(self) -> str:
+        return "offline"
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    def rewrite(self, document: RawDocument, context: RewriteContext) -> RewriteOutcome:
+        """Compiled pages, a fragment of the month, drafts held by a gate, or a permanent failure. Never raises."""
+        fields = read_fields(document.text, document.metadata)
+        cleaned = clean_body(fields.body, mdx=document.path.casefold().endswith(".mdx"))
+        if not cleaned.strip():
+            return Failed("nothing to rewrite: no text but front matter or comments; write some or remove the file", True)
+        updated = self._updated(document, fields, cleaned)
+        reading = _read(document, context, fields, cleaned)
+        is_index = fields.kind == "index" or is_link_list(reading.outline)
+        if len(cleaned.strip()) < MIN_BODY and not is_index and fields.status is not PageStatus.DEPRECATED:
+            return Fragment(f"{updated:%Y-%m}", _fragment_text(reading, cleaned))
+        drafts, notes = self._drafts(reading, updated, is_index=is_index)
+        findings = tuple(self._gates(drafts, document)) if self._gates is not None else ()
+        if any(finding.severity is Severity.ERROR for finding in findings):
+            return Held(drafts, findings)
+        return Compiled(drafts, (*notes, *findings), _metrics(reading, drafts))
+
+    def _updated(self, document: RawDocument, fields: RawFields, text: str) -> date:
+        latest = self._today() if self._today is not None else None
+        return date_of(fields.values, document.path, text, document.dated, latest)
+
+    def _drafts(self, reading: _Reading, updated: date, *, is_index: bool) -> tuple[tuple[PageDraft, ...], list[Finding]]:
+        parts = _parts(reading)
+        titles = _titles(reading, parts)
+        base = reading.context.base_path
+        paths = part_paths(base, titles, [part.heading for part in parts], reading.context.existing)
+        fields, words = reading.fields, reading.words
+        scope = choose_scope(
+            fields.values,
+            f"{titles[0]}\n{reading.document.path}",
+            reading.source.text,
+            scopes=reading.context.scopes,
+            configured=reading.document.scope,
+            default=reading.context.default_scope,
+        )
+        addresses = anchor_addresses(parts, paths, titles, reading.outline.title_anchors)
+        described = fields.description or fields.summary
+        terms = DocumentTerms.of(f"{titles[0]}\n{reading.source.text}")
+        drafts: list[PageDraft] = []
+        bodies: list[str] = []
+        for index, (part, title, path) in enumerate(zip(parts, titles, paths, strict=True)):
+            conclusion = choose_conclusion(part, reading.prose, reading.dropped, described if index == 0 else "")
+            taken = _taken_blocks(part, conclusion)
+            shown = _without_moved(part, conclusion, reading)
+            if index == 0:
+                shown = _with_document_facts(shown, fields, words)
+            shown = _with_named_lead(shown, reading, title)
+            first_lines = conclusion.text if conclusion is not None else ""
+            summary = summarise(
+                shown,
+                first_lines,
+                reading.facts,
+                words,
+                written=fields.summary if index == 0 else "",
+                taken_from=taken,
+            )
+            if not first_lines and not is_index:
+                first_lines = summary
+            if index == 0 and fields.successor:
+                pointer = words.superseded.format(link=_link(fields.successor))
+                first_lines = f"{pointer}\n\n{first_lines}" if first_lines else pointer
+            bodies.append(page_body(title, first_lines, shown))
+            keywords = choose_keywords(
+                title=title,
+                part=_with_conclusion(shown, first_lines),
+                document=reading.source.text,
+                terms=terms,
+                file_name=written_stem(reading.document.path),
+                glossary=self._glossary,
+                written=(*fields.keywords, *fields.tags) if index == 0 else (),
+                hints=_hints(reading) if index == 0 else (),
+            )
+            drafts.append(
+                PageDraft(
+                    path=path,
+                    title=title,
+                    scope=scope,
+                    summary=summary,
+                    keywords=keywords,
+                    body="",
+                    updated=updated,
+                    status=fields.status,
+                    related=_neighbours(index, paths, titles, words),
+                    tags=fields.tags,
+                    aliases=_aliases(reading, title) if index == 0 else (),
+                    kind="index" if is_index else None,
+                    evergreen=fields.evergreen,
+                    extra=fields.extra if index == 0 else {},
+                )
+            )
+        bodies = with_definitions(bodies, reading.source)
+        finished = tuple(
+            replace(draft, body=with_own_links(body, draft.path, addresses))
+            for draft, body in zip(drafts, bodies, strict=True)
+        )
+        return finished, [_too_long(draft) for draft in finished if len(draft.body) > MAX_BODY]
+
+
+def _read(document: RawDocument, context: RewriteContext, fields: RawFields, cleaned: str) -> _Reading:
+    words = words_for(detect_language(f"{fields.title}\n{cleaned}", context.language))
+    source = read_blocks(cleaned)
+    outline = read_outline(source, document.path, fields.title, words)
+    outline = replace(outline, sections=without_empty(outline.sections))
+    facts = FactIndex.of(source.text)
+    prose = read_prose(outline, facts)
+    dropped = dropped_sentences(outline, prose, len(source.text))
+    return _Reading(document, context, fields, words, source, outline, facts, prose, dropped)
+
+
+def _parts(reading: _Reading) -> list[Part]:
+    """The condensed document over its pages; all of it, where condensing would leave less than a page needs."""
+    outline = reading.outline
+    lead = condensed_blocks(outline.lead, reading.prose, reading.dropped)
+    sections = [condensed_section(section, reading.prose, reading.dropped) for section in outline.sections]
+    parts = split_document(lead, sections, _OVERHEAD, reading.words)
+    if len(parts) == 1 and len(page_body(outline.title, "", parts[0])) < MIN_BODY + 100:
+        return split_document(outline.lead, outline.sections, _OVERHEAD, reading.words)
+    return parts
+
+
+def _titles(reading: _Reading, parts: Sequence[Part]) -> list[str]:
+    """The document's title, and for further parts the title with what tells them apart; no two alike."""
+    words, title = reading.words, reading.outline.title
+    titles = [title]
+    for index, part in enumerate(parts[1:], start=2):
+        heading = plain(part.heading)
+        wanted = one_line(f"{title}{words.title_joint}{heading}") if heading else ""
+        if not wanted or wanted.casefold() in {known.casefold() for known in titles}:
+            wanted = words.part_title.format(title=wanted or title, index=index)
+        titles.append(wanted)
+    return titles
+
+
+def _neighbours(index: int, paths: Sequence[str], titles: Sequence[str], words: Words) -> tuple[Related, ...]:
+    near = [
+        other
+        for other in range(len(paths))
+        if other != index and (len(paths) <= 5 or abs(other - index) <= _NEIGHBOURS)
+    ]
+    return tuple(Related(paths[other], words.part_of.format(index=other + 1, count=len(paths))) for other in near)
+
+
+def _taken_blocks(part: Part, conclusion: Conclusion | None) -> tuple[Block, ...]:
+    """Blocks that the conclusion was taken from, for the summary: moved sentences count most."""
+    if conclusion is None:
+        return ()
+    if conclusion.quote is not None:
+        return (conclusion.quote,)
+    return tuple(part.lead[:1]) if conclusion.moved else ()
+
+
+def _without_moved(part: Part, conclusion: Conclusion | None, reading: _Reading) -> Part:
+    """A part without the text that its conclusion took from its opening."""
+    if conclusion is None or (conclusion.quote is None and not conclusion.moved):
+        return part
+    if conclusion.quote is not None:
+        quote = conclusion.quote
+        if part.lead:
+            return replace(part, lead=part.lead[1:])
+        first = part.sections[0]
+        rest = tuple(block for block in first.blocks if block is not quote)
+        sections = (replace(first, blocks=rest), *part.sections[1:]) if rest or first.children else part.sections
+        return replace(part, sections=sections)
+    rest = _without_sentences(part.lead[0], conclusion.moved)
+    if rest is not None and ANAPHORA.match(without_block_marks(rest.text)):
+        return part  # what follows speaks of the sentence above it; better said twice than torn apart
+    return replace(part, lead=part.lead[1:] if rest is None else (rest, *part.lead[1:]))
+
+
+def _without_sentences(block: Block, gone: Sequence[str]) -> Block | None:
+    """A paragraph, or the list that was made of one, without some of its sentences; None when nothing is left."""
+    if block.kind is BlockKind.LIST:
+        items = tuple(item for item in block.items if item not in {f"- {unwrapped(text)}" for text in gone})
+        return replace(block, text="\n".join(items), items=items) if items else None
+    text = block.text
+    for sentence in gone:
+        before, _, after = text.partition(sentence)
+        text = f"{before.rstrip()} {after.lstrip()}" if before.strip() and after.strip() else before + after
+    return replace(block, text=text.strip()) if text.strip() else None
+
+
+def _with_document_facts(part: Part, fields: RawFields, words: Words) -> Part:
+    """Front matter that readers may ask for, and the links that it holds, as sections at the end."""
+    added: list[Section] = []
+    if fields.facts:
+        items = tuple(f"- {key}{words.colon}{value}" for key, value in fields.facts)
+        added.append(Section(words.document_facts, (), (Block(BlockKind.LIST, "\n".join(items), 0, 0, items=items),)))
+    if fields.related:
+        items = tuple(f"- {_link(target)}" for target in fields.related)
+        added.append(Section(words.see_also, (), (Block(BlockKind.LIST, "\n".join(items), 0, 0, items=items),)))
+    return replace(part, sections=(*part.sections, *added))
+
+
+def _with_named_lead(part: Part, reading: _Reading, title: str) -> Part:
+    """A long lead, or one that is the whole page, becomes a section, since sections are what is found and cited."""
+    size = blocks_size(part.lead)
+    if size < (_LONG_LEAD if part.sections else _LONG_LEAD // 2):
+        return part
+    words = reading.words
+    subtitle = reading.outline.subtitle
+    ordered = next((block.ordered for block in part.lead if block.kind is BlockKind.LIST), False)
+    heading = words.steps if ordered else words.details
+    if subtitle and subtitle.casefold() not in title.casefold():
+        heading = subtitle
+    return replace(part, lead=(), sections=(Section(heading, part.anchors, part.lead), *part.sections))
+
+
+def _with_conclusion(part: Part, conclusion: str) -> Part:
+    block = Block(BlockKind.PARAGRAPH, conclusion, 0, 0)
+    return replace(part, lead=(block, *part.lead)) if conclusion else part
+
+
+def _hints(reading: _Reading) -> tuple[str, ...]:
+    return tuple(filter(None, (reading.outline.subtitle, *reading.fields.aliases)))
+
+
+def _aliases(reading: _Reading, title: str) -> tuple[str, ...]:
+    """Names by which links may know the document: its own aliases, its written file name, a first H1 of other words."""
+    stem = written_stem(reading.document.path)
+    own = [*reading.fields.aliases, stem if stem.casefold() not in {"readme", "index"} else ""]
+    return tuple(dict.fromkeys(alias for alias in own if alias and alias != title))
+
+
+def _link(target: str) -> str:
+    """A raw document's reference as a link: paths and addresses by path, names as wikilink."""
+    written = target.strip()
+    if "](" in written or written.startswith("[["):
+        return written
+    if "://" in written:
+        return f"<{written}>"
+    path, _, comment = written.partition(" #")
+    if "/" in path or path.casefold().endswith((".md", ".markdown", ".mdx", ".txt")):
+        label = written_stem(path.partition("#")[0]) or path
+        return f"[{label}]({f'<{path}>' if ' ' in path else path})" + (f" {comment.strip()}" if comment else "")
+    return f"[[{written}]]"
+
+
+def _fragment_text(reading: _Reading, cleaned: str) -> str:
+    """A fragment keeps its title where its text does not begin with one."""
+    title = reading.fields.title
+    return f"{title}\n\n{cleaned.strip()}" if title and title.casefold() not in cleaned.casefold() else cleaned.strip()
+
+
+def _too_long(draft: PageDraft) -> Finding:
+    return Finding(
+        "unsplittable-block",
+        Severity.WARNING,
+        draft.path,
+        f"{len(draft.body)} code points, more than {MAX_BODY}: one table or code block is longer than a page; "
+        "cut it in the raw document",
+    )
+
+
+def _metrics(reading: _Reading, drafts: Sequence[PageDraft]) -> dict[str, float]:
+    return {
+        "parts": len(drafts),
+        "raw_characters": len(reading.document.text),
+        "page_characters": sum(len(draft.body) for draft in drafts),
+        "sentences": sum(len(sentences) for sentences in reading.prose.values()),
+        "sentences_dropped": len(reading.dropped),
+    }

@@ -1,0 +1,237 @@
+"""The ``summary`` of a page: what can be looked up in it, as a list of facts with the words around them (SPEC 5).
+
+Belongs here: cutting clauses around facts, choosing among them, headings where there are too few. Does not belong here:
+sentences about the page ("介紹…", "overview of …"): the manifest shows what is in a page, not what it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kb_pipeline.models import FactKind
+from kb_pipeline.rewriting.blocks import Block, BlockKind
+from kb_pipeline.rewriting.condense import FILLER
+from kb_pipeline.rewriting.evidence import FactIndex
+from kb_pipeline.rewriting.inline import plain, without_block_marks
+from kb_pipeline.rewriting.language import Words, has_cjk
+from kb_pipeline.rewriting.splitting import Part
+
+SHORTEST, LONGEST = 15, 160
+
+TOPIC_WORDS = re.compile(
+    r"相關|的說明|介紹|簡介|概述|\boverview\b|\bintroduction\b|\babout\b|\bdescribes?\b|\bexplains?\b|\binformation on\b"
+    r"|\bdetails (?:of|on)\b|\bguide to\b|\bdiscuss(?:es)?\b|\bvarious\b",
+    re.IGNORECASE,
+)
+UNTELLING = re.compile(
+    r"^(?:後續步驟|下一步|先決條件|必要條件|參考資料?|另見|文件資料|內容|步驟|注意事項|備註|附錄"
+    r"|next steps|prerequisites|references?|see also|document details|details|steps|notes?|appendix|links|resources|todo)$",
+    re.IGNORECASE,
+)
+"""Headings that every document has."""
+
+_CUT = re.compile(
+    r"[。！？；;、，\n|]|(?<=\s)[-–—]{1,3}(?=\s)|(?:——)|,(?=\s|$)|[.!?](?=\s|$)|[（(）)](?![^\s（(]*[)）])"
+    r"|\s(?:and|but|which|because|so that|while|where)\s|(?:但|而|並且|所以|因此|因為)(?=[^\s])"
+)
+_LABEL = re.compile(r"^[^:：]{1,24}[:：]\s*\S")
+_TRIM = " \t,，、;；:：.。!！?？-–—*_#>|「」『』"
+_LEADING_WORDS = re.compile(
+    r"^(?:and|but|or|so|then|also|with|the|a|an|to|by|for|in|on|at|of|is|are|it|this|that|there|note|please|you can|we)\s+"
+    r"|^(?:並且|並|而|但|且|也|就|則|其|再|請|可以|會|為|在|於|與|和|及|或|以)(?=\S{3})",
+    re.IGNORECASE,
+)
+_TELLS = re.compile(
+    r"(?<![A-Za-z])\d|預設|上限|下限|必須|不支援|不需要|不可|不得|禁止|只能|僅限|最多|至少|每[日天週月小分]|\b(?:must|only|default|never|at most|at least"
+    r"|cannot|do not|required|maximum|minimum|every|per)\b",
+    re.IGNORECASE,
+)
+"""Clauses without a fact in the strict sense that still answer a question."""
+
+_WEIGHTS = {
+    FactKind.NUMBER: 3.0,
+    FactKind.SETTING: 2.6,
+    FactKind.COMMAND: 1.8,
+    FactKind.VERSION: 1.6,
+    FactKind.PATH: 1.5,
+    FactKind.IDENTIFIER: 1.3,
+    FactKind.DATE: 1.0,
+    FactKind.URL: -2.0,
+}
+_WIDEST_CJK, _WIDEST_LATIN = 28, 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    text: str
+    start: int
+    score: float
+    place: int
+    facts: frozenset[str]
+
+
+def summarise(
+    part: Part, conclusion: str, facts: FactIndex, words: Words, *, written: str = "", taken_from: Sequence[Block] = ()
+) -> str:
+    """One line. ``written`` is a summary that the raw front matter has, used if it lists facts and not a topic;
+    ``taken_from`` are blocks that became the conclusion."""
+    if SHORTEST <= len(written) <= 2 * LONGEST and not TOPIC_WORDS.search(written) and "\n" not in written:
+        return written
+    clauses = list(_clauses(part, facts, taken_from))
+    chosen = _chosen(clauses, words)
+    items = [clause.text for clause in sorted(chosen, key=lambda clause: clause.start)]
+    if len(items) < 3 or len(words.item_joint.join(items)) < 3 * SHORTEST:
+        items += [heading for heading in _headings(part) if not _repeats(heading, items)]
+    summary = _joined(items, words)
+    if len(summary) < SHORTEST:
+        rest = [clause for clause in _plain_clauses(conclusion, part) if not _repeats(clause, items)]
+        summary = _joined([*items, *rest], words)
+    if len(summary) < SHORTEST:
+        summary = _joined([*items, *re.split(r"\s*\n\s*", _first_words(part))], words)
+    return summary
+
+
+def _joined(items: Sequence[str], words: Words) -> str:
+    """As many items as fit, always the first, cut if need be."""
+    line = ""
+    for item in items:
+        if not item:
+            continue
+        longer = f"{line}{words.item_joint}{item}" if line else item[:LONGEST]
+        if len(longer) <= LONGEST:
+            line = longer
+    return line
+
+
+def _chosen(clauses: Sequence[_Clause], words: Words) -> list[_Clause]:
+    """Best first, at most two a section in the first round, no fact twice, while the line is not full."""
+    chosen: list[_Clause] = []
+    length = 0
+    for allowed in (2, 4):
+        used: dict[int, int] = {}
+        for clause in chosen:
+            used[clause.place] = used.get(clause.place, 0) + 1
+        for clause in sorted(clauses, key=lambda clause: (-clause.score, clause.start)):
+            if clause in chosen or clause.score <= 0.5 or used.get(clause.place, 0) >= allowed:
+                continue
+            if any(clause.facts & other.facts or _repeats(clause.text, [other.text]) for other in chosen):
+                continue
+            if length + len(clause.text) > LONGEST - 10:
+                continue
+            chosen.append(clause)
+            used[clause.place] = used.get(clause.place, 0) + 1
+            length += len(clause.text) + len(words.item_joint)
+            if len(chosen) == 6:
+                return chosen
+    return chosen
+
+
+def _clauses(part: Part, facts: FactIndex, taken_from: Sequence[Block]) -> Iterator[_Clause]:
+    for block in taken_from:
+        yield from _block_clauses(block, facts, 0, 0.8)
+    for block in part.lead:
+        yield from _block_clauses(block, facts, 0, 0.5)
+    for place, section in enumerate(part.sections, start=1):
+        for block in section.blocks:
+            yield from _block_clauses(block, facts, place, 0.0)
+        for child in section.children:
+            for block in child.blocks:
+                yield from _block_clauses(block, facts, place, -0.2)
+
+
+def _block_clauses(block: Block, facts: FactIndex, place: int, bonus: float) -> Iterator[_Clause]:
+    if block.kind in {BlockKind.CODE, BlockKind.HTML} or block.start == block.end:
+        return
+    text = facts.text
+    found = facts.between(block.start, block.end)
+    if not found and not _TELLS.search(text, block.start, block.end):
+        return
+    shields = [(fact.start, fact.end) for fact in found]
+    cuts = [block.start]
+    shield = 0
+    for match in _CUT.finditer(text, block.start, block.end):
+        while shield < len(shields) and shields[shield][1] <= match.start():
+            shield += 1
+        if shield < len(shields) and shields[shield][0] < match.end() and match.start() < shields[shield][1]:
+            continue
+        cuts += [match.start(), match.end()]
+    cuts.append(block.end)
+    for start, end in zip(cuts[::2], cuts[1::2], strict=True):
+        inside = facts.between(start, end)
+        telling = bool(inside) or _TELLS.search(text, start, end) is not None
+        clause = _tidy(text[start:end]) if telling else ""
+        if not clause:
+            continue
+        weight = max((_WEIGHTS.get(fact.kind, 0.5) for fact in inside), default=0.0)
+        weight += 0.3 * min(2, max(0, len(inside) - 1))
+        if weight < 1.2 and not any(fact.kind is FactKind.URL for fact in inside):
+            weight = 1.2
+        score = weight + bonus + _form(clause, inside)
+        yield _Clause(clause, start, score, place, frozenset(fact.normal for fact in inside if fact.kind is not FactKind.URL))
+
+
+def _form(clause: str, inside: Sequence[object]) -> float:
+    """How well a clause reads out of its sentence: neither bare nor long."""
+    widest = _WIDEST_CJK if has_cjk(clause) else _WIDEST_LATIN
+    if len(clause) > 2 * widest or TOPIC_WORDS.search(clause) or "://" in clause or FILLER.match(clause):
+        return -9.0
+    score = -1.5 * max(0.0, len(clause) / widest - 1)
+    words_beside = len(re.findall(r"[\u4e00-\u9fff]|[A-Za-z]{2,}", clause))
+    if words_beside < 2 + len(inside):
+        score -= 1.5
+    if re.search(r"[{}<>\\=]{2,}|\$\(|\s\|\s|^\W", clause) or clause.count('"') % 2:
+        score -= 1.5
+    if clause.count("(") != clause.count(")") or clause.count("（") != clause.count("）") or clause.count("[") != clause.count("]"):
+        score -= 1.2
+    if _LABEL.match(clause):
+        score += 0.4
+    return score
+
+
+def _tidy(text: str) -> str:
+    clause = plain(without_block_marks(text)).strip(_TRIM)
+    for _ in range(2):
+        clause = _LEADING_WORDS.sub("", clause)
+    return clause.replace("、", "，").strip(_TRIM)
+
+
+def _headings(part: Part) -> Iterator[str]:
+    for section in part.sections:
+        heading = plain(section.heading).strip(_TRIM).replace("、", "／").replace(";", ",")
+        if len(heading) > 1 and not TOPIC_WORDS.search(heading) and not UNTELLING.search(heading):
+            yield heading
+        if len(part.sections) <= 2:
+            for child in section.children:
+                below = plain(child.heading).strip(_TRIM).replace("、", "／").replace(";", ",")
+                if below and not TOPIC_WORDS.search(below):
+                    yield below
+
+
+def _plain_clauses(conclusion: str, part: Part) -> Iterator[str]:
+    """Clauses of the conclusion, then list items, without facts: better than nothing."""
+    lines = conclusion.split("\n")
+    for block in (*part.lead, *(block for section in part.sections for block in section.blocks)):
+        lines += list(block.items[:6]) if block.kind is BlockKind.LIST else [block.text[:300]] if block.kind is BlockKind.PARAGRAPH else []
+    for line in lines:
+        for piece in re.split(r"[。！？；;、，\n]|,\s|[.!?](?:\s|$)", line):
+            clause = _tidy(piece)
+            if len(clause) >= 4 and not TOPIC_WORDS.search(clause) and "://" not in clause and len(clause) <= 90:
+                yield clause
+
+
+def _first_words(part: Part) -> str:
+    """Last resort: the beginning of what is there, code included."""
+    blocks = [*part.lead, *(block for section in part.sections for block in (*section.blocks, *(b for c in section.children for b in c.blocks)))]
+    lines = [line for block in blocks for line in block.text.split("\n") if not line.lstrip().startswith(("```", "~~~"))]
+    return "\n".join(TOPIC_WORDS.sub("", _tidy(line))[:60] for line in lines if re.search(r"\w", line))[:400]
+
+
+def _repeats(text: str, others: Sequence[str]) -> bool:
+    folded = _letters(text)
+    return any(folded in known or known in folded for known in map(_letters, others) if known)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W+", "", text).casefold()

@@ -1,0 +1,357 @@
+"""Writing the keyword index: the first time, and again after some pages changed.
+
+Belongs here: what is analysed anew, what is taken over, when segments are joined. Does not belong here: the file format
+(``sparse_segment``), scores (``sparse_index``).
+
+An index is a folder: ``index.json`` and immutable segment files. A build after the first one hard-links the segments of
+the former index, masks the sections that are gone, and writes one small segment with the new ones: a changed page costs
+its own sections, at any size. Scores depend on nothing but integers that add up alike in any order (counts, lengths), so
+an incremental index answers exactly like one built at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kb_pipeline.errors import SnapshotCorruptError
+from kb_pipeline.text.analyser import ANALYSER_VERSION, analyse
+from kb_pipeline.text.sparse_segment import (
+    DIGEST_BYTES,
+    UNITS,
+    Postings,
+    Segment,
+    merge_segments,
+    pack,
+    write_segment,
+)
+
+FORMAT = 1
+DESCRIPTION = "index.json"
+FIELD_WEIGHTS: Mapping[str, float] = {
+    "title": 3.0,
+    "keywords": 2.0,
+    "aliases": 2.0,
+    "headings": 2.0,
+    "summary": 1.5,
+    "body": 1.0,
+}
+"""How much one occurrence counts, by field. Multiples of 1/4, so that sums are exact."""
+
+_GROWTH = 8  # a segment is joined with the next smaller one before that has an eighth of its sections
+_SHORT = 400  # fields up to this many characters are remembered while building: a page's title stands in each section
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedSection:
+    """A section to index. ``key`` is ``path.md#section_id``, unique; ``fields`` maps the names of FIELD_WEIGHTS to text.
+
+    ``digest`` may name the content (any text that changes with it) when the caller knows one; else it is computed.
+    """
+
+    key: str
+    fields: Mapping[str, str]
+    digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """``sections`` in the index now; of them ``analysed`` anew and ``reused``; ``dropped`` from the former index."""
+
+    sections: int
+    analysed: int
+    reused: int
+    dropped: int
+    segments: int
+
+
+def build_index(
+    folder: Path,
+    sections: Iterable[IndexedSection],
+    previous: Path | None = None,
+    weights: Mapping[str, float] = FIELD_WEIGHTS,
+) -> IndexReport:
+    """Index exactly these sections into ``folder``, taking unchanged ones over from ``previous``.
+
+    ``previous`` may be missing, broken or of another version: then all is analysed. It may be ``folder`` itself.
+    """
+    former = _former(previous, weights)
+    fresh: list[tuple[bytes, bytes, IndexedSection]] = []
+    seen: set[bytes] = set()
+    kept = [np.zeros(len(segment), dtype=np.bool_) for segment in former]
+    known = _known(former)
+    for section in sections:
+        key = section.key.encode("utf-8", "surrogatepass")
+        if key in seen:
+            raise ValueError(f"section {section.key!r} was given twice: keys must be unique")
+        seen.add(key)
+        digest = _digest(section)
+        place = known.get(key)
+        if place is not None and place[2] == digest:
+            kept[place[0]][place[1]] = True
+        else:
+            fresh.append((key, digest, section))
+    dropped = sum(segment.live for segment in former) - sum(int(mask.sum()) for mask in kept)
+    return _write(folder, former, kept, fresh, weights, dropped)
+
+
+def update_index(
+    folder: Path,
+    previous: Path,
+    changed: Mapping[str, Iterable[IndexedSection]],
+    removed: Iterable[str] = (),
+    weights: Mapping[str, float] = FIELD_WEIGHTS,
+) -> IndexReport:
+    """Write into ``folder`` what ``previous`` holds, with the sections of some pages replaced or gone.
+
+    ``changed`` maps page paths to all their sections now (new pages too); ``removed`` are paths of vanished pages.
+    Unlike :func:`build_index` it never looks at the other pages. Raises SnapshotCorruptError when ``previous`` cannot
+    be used: build then.
+    """
+    former = _former(previous, weights)
+    if not former and not _is_usable(previous, weights):
+        raise SnapshotCorruptError(f"{previous} is no keyword index of this version: build it anew")
+    kept = [np.ones(len(s), dtype=np.bool_) if s.alive is None else s.alive.copy() for s in former]
+    dropped = 0
+    for page in {*changed, *removed}:
+        for segment, mask in zip(former, kept, strict=True):
+            where = segment.page_range(page.encode("utf-8", "surrogatepass"))
+            dropped += int(mask[where.start : where.stop].sum())
+            mask[where.start : where.stop] = False
+    fresh: list[tuple[bytes, bytes, IndexedSection]] = []
+    for page, its_sections in changed.items():
+        for section in its_sections:
+            if not section.key.startswith(page + "#"):
+                raise ValueError(f"section {section.key!r} does not belong to page {page!r}")
+            fresh.append((section.key.encode("utf-8", "surrogatepass"), _digest(section), section))
+    return _write(folder, former, kept, fresh, weights, dropped)
+
+
+def open_segments(folder: Path) -> tuple[dict[str, object], list[Segment]]:
+    """The description and the segments of an index. Raises SnapshotCorruptError for anything unreadable."""
+    try:
+        description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        if description["format"] != FORMAT or description["analyser"] != ANALYSER_VERSION:
+            raise SnapshotCorruptError(f"the keyword index in {folder} was made by another version: build again")
+        segments = [_open_segment(folder, entry) for entry in description["segments"]]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise SnapshotCorruptError(f"the keyword index in {folder} cannot be read ({problem}): build again") from problem
+    return description, segments
+
+
+def _open_segment(folder: Path, entry: Mapping[str, object]) -> Segment:
+    name, places, alive_file = str(entry["file"]), entry["arrays"], entry["alive"]
+    if not isinstance(places, dict):
+        raise TypeError("arrays")
+    alive = None if alive_file is None else np.load(folder / str(alive_file))
+    segment = Segment(folder / name, {key: (str(a), int(b), int(c)) for key, (a, b, c) in places.items()}, alive)
+    if alive is not None and len(alive) != len(segment):
+        raise ValueError(f"{alive_file} does not fit {name}")
+    return segment
+
+
+def _is_usable(folder: Path, weights: Mapping[str, float]) -> bool:
+    try:
+        description, _ = open_segments(folder)
+    except SnapshotCorruptError:
+        return False
+    return description.get("weights") == dict(weights)
+
+
+def _former(folder: Path | None, weights: Mapping[str, float]) -> list[Segment]:
+    if folder is None:
+        return []
+    try:
+        description, segments = open_segments(folder)
+    except SnapshotCorruptError:
+        return []
+    return segments if description.get("weights") == dict(weights) else []
+
+
+def _known(segments: Sequence[Segment]) -> dict[bytes, tuple[int, int, bytes]]:
+    """Key → segment, place in it, digest; of valid sections."""
+    found: dict[bytes, tuple[int, int, bytes]] = {}
+    for number, segment in enumerate(segments):
+        digests = segment.digests
+        for at, key in enumerate(segment.keys.all()):
+            if segment.is_alive(at):
+                found[key] = (number, at, digests[at * DIGEST_BYTES : (at + 1) * DIGEST_BYTES])
+    return found
+
+
+def _digest(section: IndexedSection) -> bytes:
+    hashed = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    if section.digest is not None:
+        hashed.update(section.digest.encode("utf-8", "surrogatepass"))
+    else:
+        for name in sorted(section.fields):
+            text = section.fields[name].encode("utf-8", "surrogatepass")
+            hashed.update(f"{name}:{len(text)}:".encode())
+            hashed.update(text)
+    return hashed.digest()
+
+
+def _write(
+    folder: Path,
+    former: Sequence[Segment],
+    kept: Sequence[NDArray[np.bool_]],
+    fresh: list[tuple[bytes, bytes, IndexedSection]],
+    weights: Mapping[str, float],
+    dropped: int,
+) -> IndexReport:
+    folder.mkdir(parents=True, exist_ok=True)
+    pieces: list[_Piece] = []
+    for segment, mask in zip(former, kept, strict=True):
+        segment_now = segment if mask.all() else Segment(segment.path, segment.places, mask)
+        if mask.all() and segment.alive is not None:
+            segment_now = Segment(segment.path, segment.places, None)
+        if segment_now.live:
+            pieces.append(_Piece(segment_now))
+    if fresh:
+        fresh.sort(key=lambda item: item[0])
+        pieces.append(_Piece(_new_segment(folder, _analyse(fresh, weights))))
+    pieces = _joined(folder, pieces)
+    entries = [_place_in(folder, piece.segment) for piece in pieces]
+    total = sum(piece.segment.live for piece in pieces)
+    description = {
+        "format": FORMAT,
+        "analyser": ANALYSER_VERSION,
+        "weights": dict(weights),
+        "segments": entries,
+    }
+    unfinished = folder / (DESCRIPTION + ".tmp")
+    unfinished.write_text(json.dumps(description, ensure_ascii=False, sort_keys=True), encoding="utf-8")
+    unfinished.replace(folder / DESCRIPTION)
+    return IndexReport(total, len(fresh), total - len(fresh), dropped, len(pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    segment: Segment
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", self.segment.live)
+
+
+def _joined(folder: Path, pieces: list[_Piece]) -> list[_Piece]:
+    """Segments of geometrically falling size: as in a log-structured merge tree, each entry is rewritten seldom."""
+    ordered = sorted(pieces, key=lambda piece: -piece.size)
+    kept: list[_Piece] = []
+    while ordered:
+        smallest = ordered.pop()
+        wasteful = smallest.size * 2 < len(smallest.segment)
+        group = [smallest]
+        size = smallest.size
+        while ordered and ordered[-1].size < _GROWTH * size:
+            group.append(ordered.pop())
+            size += group[-1].size
+        if len(group) > 1 or wasteful:
+            kept.append(_Piece(_new_segment(folder, merge_segments(piece.segment for piece in group))))
+        else:
+            kept.append(smallest)
+    return kept[::-1]
+
+
+def _new_segment(folder: Path, postings: Postings) -> Segment:
+    name = hashlib.blake2b(postings.digests + b"\0".join(postings.keys), digest_size=8).hexdigest()
+    path = folder / f"segment-{name}.bin"
+    return Segment(path, write_segment(path, postings), None)
+
+
+def _place_in(folder: Path, segment: Segment) -> dict[str, object]:
+    """See that a segment's file and mask stand in ``folder``: linked where the file system can, else copied."""
+    path = folder / segment.path.name
+    if not path.exists():
+        try:
+            os.link(segment.path, path)
+        except OSError:
+            shutil.copyfile(segment.path, path)
+    alive_file: str | None = None
+    if segment.alive is not None:
+        alive_file = f"{path.stem}.alive.npy"
+        unfinished = folder / f"{path.stem}.alive.tmp.npy"
+        np.save(unfinished, segment.alive)
+        unfinished.replace(folder / alive_file)
+    return {"file": path.name, "arrays": segment.places, "alive": alive_file, "sections": len(segment)}
+
+
+class _Numbers(dict[str, int]):
+    """Numbers terms in the order they are first asked for."""
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = len(self)
+        return number
+
+
+def _analyse(fresh: Sequence[tuple[bytes, bytes, IndexedSection]], weights: Mapping[str, float]) -> Postings:
+    units = {name: _units(name, weight) for name, weight in weights.items()}
+    remembered = lru_cache(maxsize=4096)(_counts)
+    numbers = _Numbers()
+    terms, frequencies = array("q"), array("q")
+    entry_counts = np.empty(len(fresh), dtype=np.int64)
+    lengths = np.empty(len(fresh), dtype=np.int64)
+    for at, (_, _, section) in enumerate(fresh):
+        counted, lengths[at] = _section_units(section.fields, units, remembered)
+        entry_counts[at] = len(counted)
+        terms.extend(map(numbers.__getitem__, counted))
+        frequencies.extend(counted.values())
+    names = sorted(numbers)
+    ranks = np.empty(len(names), dtype=np.int64)
+    ranks[np.fromiter((numbers[name] for name in names), dtype=np.int64, count=len(names))] = np.arange(len(names))
+    term_ids = ranks[np.frombuffer(terms, dtype=np.int64)] if terms else np.empty(0, dtype=np.int64)
+    sections = np.repeat(np.arange(len(fresh), dtype=np.int64), entry_counts)
+    packed = pack(term_ids, sections, np.frombuffer(frequencies or array("q"), dtype=np.int64), len(fresh))
+    return Postings.from_packed(
+        [name.encode("utf-8", "surrogatepass") for name in names],
+        packed,
+        [key for key, _, _ in fresh],
+        lengths,
+        b"".join(digest for _, digest, _ in fresh),
+    )
+
+
+def _units(name: str, weight: float) -> int:
+    units = round(weight * UNITS)
+    if units <= 0 or units != weight * UNITS:
+        raise ValueError(f"weight {weight} of field {name!r} must be a positive multiple of {1 / UNITS}")
+    return units
+
+
+def _counts(text: str) -> tuple[Counter[str], int]:
+    tokens = analyse(text)
+    return Counter(tokens), len(tokens)
+
+
+def _section_units(
+    fields: Mapping[str, str], units: Mapping[str, int], remembered: Callable[[str], tuple[Counter[str], int]]
+) -> tuple[dict[str, int], int]:
+    """Units of each term and of the whole section; fields without a weight of their own count as body text."""
+    total: dict[str, int] = {}
+    length = 0
+    for name, text in fields.items():
+        if not text:
+            continue
+        counts, tokens = (remembered if len(text) <= _SHORT else _counts)(text)
+        weight = units.get(name, UNITS)
+        length += tokens * weight
+        for term, times in counts.items():
+            total[term] = total.get(term, 0) + times * weight
+    return total, length
+
+
+def iter_sections(pages: Mapping[str, Iterable[IndexedSection]]) -> Iterator[IndexedSection]:
+    """All sections of all pages, in order of path."""
+    for page in sorted(pages):
+        yield from pages[page]
