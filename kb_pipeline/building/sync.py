@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from kb_pipeline.building.compiled import CompiledPages
 from kb_pipeline.building.inbox import Inbox
 from kb_pipeline.errors import KbError, TransientProviderError
+from kb_pipeline.markdown.front_matter import split_front_matter
 from kb_pipeline.models import (
     BuildPlan,
     Compiled,
@@ -163,7 +164,7 @@ class Sync:
     ) -> Iterator[DocumentOutcome]:
         """Rewrite in a bounded pool; store each result in this thread as it comes."""
         bases = assign_paths(
-            {document: NamingHints(self._domain_of(document)) for document in documents},
+            {document: self._hints(raw[document], known=wiki.base_of(document) is not None) for document in documents},
             taken=wiki.owners(),
             existing={document: base for document in documents if (base := wiki.base_of(document))},
         )
@@ -193,6 +194,23 @@ class Sync:
                 result, seconds = future.result()
                 yield self._settle(raw[document], result, seconds, wiki, inbox)
                 self._progress.update("compile", done, total, document)
+
+    def _hints(self, entry: RawEntry, *, known: bool) -> NamingHints:
+        """What a document says of where it belongs: asked only of one that has no pages yet."""
+        domain = self._domain_of(entry.path)
+        if known:
+            return NamingHints(domain)
+        try:
+            document = self._read_raw(entry)
+        except KbError:  # told when it is compiled
+            return NamingHints(domain)
+        fields = split_front_matter(document.text).fields
+        written, scope = fields.get("domain"), fields.get("scope")
+        allowed = isinstance(scope, str) and (not self._settings.scopes or scope in self._settings.scopes)
+        return NamingHints(
+            domain or (written if isinstance(written, str) and written else None),
+            str(scope) if allowed else document.scope,
+        )
 
     def _rewrite(self, entry: RawEntry, context: RewriteContext) -> tuple[RewriteOutcome, float]:
         started = time.monotonic()

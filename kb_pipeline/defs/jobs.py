@@ -8,46 +8,25 @@ documents that changed. Its ops record materializations of both sets instead. Do
 import dagster as dg
 
 from kb_pipeline.defs.resources import KnowledgeBase
-from kb_pipeline.defs.syncing import SyncResult, embed_pages, record_and_remove, sync_documents
+from kb_pipeline.defs.syncing import SyncRequest, SyncResult, report_failures, run_embedding, run_sync
 
 BUILD_TAG = {"kb/exclusive": "build"}
 """At most one run with this tag is taken from the queue at a time (dagster.yaml); the file lock guards the rest."""
 
 
-class SyncRequest(dg.Config):
-    """What a build was asked for. ``only``: raw paths; empty means every document."""
-
-    full: bool = False
-    upgrade: bool = False
-    only: list[str] = []  # noqa: RUF012 - the fields of a dagster Config are pydantic's: each object gets a copy
-    allow_mass_delete: bool = False
+@dg.op(description="Plan, re-key, remove, compile, link, embed; one materialization for each document and page done.")
+def sync(context: dg.OpExecutionContext, config: SyncRequest, knowledge_base: KnowledgeBase) -> SyncResult:
+    return run_sync(context, knowledge_base.project(), config)
 
 
-@dg.op(description="Plan, re-key, remove, compile and link; one materialization for each document that was done.")
-def compile_changed(context: dg.OpExecutionContext, config: SyncRequest, knowledge_base: KnowledgeBase) -> SyncResult:
-    return sync_documents(
-        context,
-        knowledge_base.project(),
-        full=config.full,
-        upgrade=config.upgrade,
-        only=config.only or None,
-        allow_mass_delete=config.allow_mass_delete,
-    )
+@dg.op(description="Fail when a document failed: after all others are done, so that nothing waits for it.")
+def settle(context: dg.OpExecutionContext, result: SyncResult) -> None:
+    report_failures(context, result)
 
 
-@dg.op(description="Make vectors for sections whose text is new; a long backlog is left to `embed_backlog`.")
-def embed_changed(context: dg.OpExecutionContext, knowledge_base: KnowledgeBase, result: SyncResult) -> SyncResult:
-    return embed_pages(context, knowledge_base.project(), result, backlog=False)
-
-
-@dg.op(description="Bring partitions in line with the disk; fail when a document failed, after all others are done.")
-def settle(context: dg.OpExecutionContext, knowledge_base: KnowledgeBase, result: SyncResult) -> None:
-    record_and_remove(context, knowledge_base.project(), result)
-
-
-@dg.op(description="Make every vector that is still missing, in batches that are each safe on their own.")
-def embed_missing(context: dg.OpExecutionContext, knowledge_base: KnowledgeBase) -> None:
-    embed_pages(context, knowledge_base.project(), SyncResult(), backlog=True)
+@dg.op(description="Make every vector that is missing, in batches that are each safe on their own.")
+def embed_missing(context: dg.OpExecutionContext, knowledge_base: KnowledgeBase) -> SyncResult:
+    return run_embedding(context, knowledge_base.project())
 
 
 @dg.job(
@@ -57,7 +36,7 @@ def embed_missing(context: dg.OpExecutionContext, knowledge_base: KnowledgeBase)
     description="Compile what changed under raw/, link it and embed it.",
 )
 def sync_changed() -> None:
-    settle(embed_changed(compile_changed()))
+    settle(sync())
 
 
 @dg.job(

@@ -99,13 +99,15 @@ def _mend_updated(text: str, page: WikiPage) -> tuple[str, Sequence[Finding]]:
 
 def _mend_lists(text: str, page: WikiPage) -> tuple[str, Sequence[Finding]]:
     front = split_front_matter(text)
-    # A comment behind the text may be the end of its last item (``a, b #2``): a person has to say.
-    findings = [
-        found for found in form_rules(page, front.fields) if found.field in LISTS and found.field not in front.comments
-    ]
-    changes = {
-        found.field: list(as_text_list(front.fields[found.field])) for found in findings if found.field is not None
-    }
+    lines = text.split("\n")
+    changes: dict[str, object] = {}
+    for name in LISTS:
+        items = as_text_list(front.fields.get(name)) if isinstance(front.fields.get(name), str) else ()
+        # A comment behind the text may be the end of its last item (``a, b #2``), and a text of several lines most
+        # likely lacks a quote: a person has to say.
+        if items and name not in front.comments and all(item in lines[front.lines[name] - 1] for item in items):
+            changes[name] = list(items)
+    findings = [found for found in form_rules(page, front.fields) if found.field in changes]
     return (_with_fields(text, changes), findings) if changes else (text, [])
 
 
@@ -141,14 +143,17 @@ def _with_h1(text: str, heading: Heading, title: str) -> str | None:
     """The heading's lines replaced by ``# title``; None where they hold more than the plain words of the heading."""
     lines = text.split("\n")
     first = heading.line - 1
-    line_end = "\r" if lines[first].endswith("\r") else ""
-    if lines[first].lstrip().startswith("#"):
-        last, words = first, lines[first].strip().strip("#").strip()
+    words = lines[first].strip()
+    last = first
+    if words.startswith("#"):
+        words = words.strip("#")
+    elif first + 1 < len(lines) and _UNDERLINE.fullmatch(lines[first + 1]):
+        last = first + 1
     else:
-        last = next((at for at in range(first, len(lines)) if _UNDERLINE.fullmatch(lines[at])), first)
-        words = " ".join(line.strip() for line in lines[first:last])
+        return None  # A paragraph of several lines that a row of = made a heading, most likely unmeant.
     if comparable(words) != comparable(heading.text):
         return None  # Anchors, links, pictures or comments in the heading: a person has to decide.
+    line_end = "\r" if lines[first].endswith("\r") else ""
     return "\n".join([*lines[:first], f"# {title}{line_end}", *lines[last + 1 :]])
 
 

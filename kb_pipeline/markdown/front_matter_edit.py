@@ -112,9 +112,20 @@ def _entry(key: str, value: object) -> list[str]:
     if isinstance(value, Sequence) and not isinstance(value, str) and value:
         comments = [_comment(item) for item in value]
         if key in ONE_A_LINE or any(comments):
-            items = block_items([as_read(item) for item in value], comments)
+            items = block_items([_writable(item) for item in value], comments)
             return [f"{scalar(key)}:", *(f"  {line}" for line in items)]
-    return entry(key, as_read(value))
+    return entry(key, _writable(value))
+
+
+def _writable(value: object) -> object:
+    """A value for the writer: dates and numbers stay what they are, so that they are not quoted as texts."""
+    if isinstance(value, Related):
+        return value.target
+    if isinstance(value, Mapping):
+        return {str(key): _writable(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_writable(item) for item in value]
+    return value
 
 
 def _comment(value: object) -> str | None:
@@ -151,7 +162,7 @@ def _replacement(block: str, span: _Span, value: object, newline: str) -> tuple[
             return block.rfind("\n", 0, span.items[0].start) + 1, span.last, kept
     elif not isinstance(value, Mapping) and span.style == "scalar" and "\n" not in block[span.first : span.end]:
         gap = "" if block[span.start - 1 : span.start] in {" ", "\t"} else " "
-        return span.start, span.end, gap + quoted(as_read(value), span.quote)
+        return span.start, span.end, gap + quoted(_writable(value), span.quote)
     indent = _indent(block, {"": span})
     return span.first, span.last, newline.join([*(indent + line for line in _entry(span.key, value)), ""])
 
@@ -195,7 +206,7 @@ def _block_lines(block: str, span: _Span, values: Sequence[object], newline: str
         if kept and (comment is None or trailing(comment).strip() in kept[0]):
             written.append(kept.pop(0))
         else:
-            written += [f"{indent}{line}{newline}" for line in block_items([plain], [comment])]
+            written += [f"{indent}{line}{newline}" for line in block_items([_writable(value)], [comment])]
     return "".join(written)
 
 

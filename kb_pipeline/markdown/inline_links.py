@@ -30,6 +30,7 @@ _HTML = re.compile(
 _DESTINATION = re.compile(r"\(\s*(?:<((?:\\.|[^<>\\\n])*)>|([^\s<][^\s]*)?)")
 _TITLE = re.compile(r"(?:\s+(?:\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\((?:\\.|[^()\\])*\)))?\s*\)", re.DOTALL)
 _LABEL = re.compile(r"\[((?:\\.|[^\[\]\\]){0,999})\]", re.DOTALL)
+_LABEL_BREAK = re.compile(r"[ \t]*\n[ \t>]*")
 _INLINE_MATH = re.compile(r"\$(?![\s$])(?:\\.|[^$\\\n])*?(?<![\s\\])\$(?!\d)")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
@@ -206,7 +207,7 @@ class _Scanner:
         destination, close = written
         target, hash_mark, anchor = destination.partition("#")
         kind = LinkKind.IMAGE if bracket.is_image else LinkKind.MARKDOWN
-        label = unescapeAll(self._body[bracket.after : at]).strip() or None
+        label = unescapeAll(_LABEL_BREAK.sub(" ", self._body[bracket.after : at])).strip() or None
         if "%" in destination and not _SCHEME.match(destination):
             # A URL is somebody else's address: it stays as written.
             target, anchor = unquote(target), unquote(anchor)

@@ -19,6 +19,7 @@ class Edge:
 
     ``kinds`` say where it comes from (``wikilink``, ``markdown``, ``embed``, ``related``, ``tag:x``, ``keyword:x``);
     ``comment`` is the relation comment of ``related``. ``weight`` is 1 for EXTRACTED, rarity in (0, 1] else.
+    ``stated_by`` are the pages whose text states an EXTRACTED edge: one or both of its ends, sorted.
     """
 
     source: str
@@ -27,6 +28,7 @@ class Edge:
     kinds: tuple[str, ...]
     weight: float
     comment: str | None = None
+    stated_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,9 @@ from kb_pipeline.models import (
     RawEntry,
     ReviewEntry,
 )
-from kb_pipeline.planning.evidence import DocumentEvidence, gather
+from kb_pipeline.planning.evidence import Evidence
 from kb_pipeline.planning.moves import find_moves
 
-_NOTHING = DocumentEvidence()
 _NAMES_SHOWN = 20
 
 
@@ -86,7 +85,7 @@ def check_deletions(plan: BuildPlan, total: int, fraction: float, count: int) ->
 
 def documents_known(pages: Iterable[PageProvenance], reviews: Sequence[ReviewEntry]) -> frozenset[str]:
     """Documents that a compiled page, the inbox or a review entry hangs on: the base of the deletion guard."""
-    return frozenset(path for path, evidence in gather(pages, reviews).items() if evidence.removable)
+    return frozenset(Evidence(pages, reviews).removable())
 
 
 class _Planner:
@@ -105,11 +104,12 @@ class _Planner:
         self.entries: dict[str, RawEntry] = {}
         self.folders: dict[str, RawEntry] = {}
         for entry in raw:
-            if entry.path.endswith("/"):
-                self.folders[entry.path] = entry
-            elif entry.path not in self.entries or entry.state is DocumentState.PENDING:
-                self.entries[entry.path] = entry
-        self.evidence = gather(pages, reviews)
+            path = entry.path
+            if path.endswith("/"):
+                self.folders[path] = entry
+            elif path not in self.entries or entry.state is DocumentState.PENDING:
+                self.entries[path] = entry
+        self.evidence = Evidence(pages, reviews)
         self.settled: dict[str, tuple[DocumentState, str]] = {}
         self.new: list[str] = []
         self.stale: list[str] = []
@@ -120,10 +120,8 @@ class _Planner:
     def plan(self, recorded: Mapping[str, str] | None, *, upgrade: bool, full: bool, publish_needed: bool) -> BuildPlan:
         moves = self._find_moves()
         for move in moves:
-            evidence = self.evidence.pop(move.old)
-            self.evidence.setdefault(move.new, DocumentEvidence()).merge(evidence)
-        moved = {move.new for move in moves}
-        removed = self._removed({move.old for move in moves})
+            self.evidence.rename(move.old, move.new)
+        removed = self._removed()
         for path, entry in self.entries.items():
             if self._is_wanted(path):
                 self._classify(path, entry)
@@ -132,7 +130,7 @@ class _Planner:
         compiled = self._to_compile(upgrade=upgrade, full=full)
         for path in compiled:
             self.settled.pop(path, None)
-        adopted, forgotten = self._against_log(recorded, compiled, moved, removed, {move.old for move in moves})
+        adopted, forgotten = self._against_log(recorded, compiled, moves, removed)
         return BuildPlan(
             new=tuple(sorted(self.new)),
             stale=tuple(sorted(self.stale)),
@@ -159,7 +157,9 @@ class _Planner:
         }
         if not appeared:
             return []
-        vanished = {path: evidence.hashes() for path, evidence in self.evidence.items() if self._may_have_moved(path)}
+        vanished = {
+            path: self.evidence.hashes(path) for path in self.evidence.documents() if self._may_have_moved(path)
+        }
         moves = find_moves(vanished, appeared)
         return [move for move in moves if self._is_wanted(move.old) or self._is_wanted(move.new)]
 
@@ -179,11 +179,11 @@ class _Planner:
             end = path.find("/", end + 1)
         return None
 
-    def _removed(self, moved_away: set[str]) -> list[str]:
-        """Documents that are gone, or were emptied, and on which something of the product's hangs."""
+    def _removed(self) -> list[str]:
+        """Documents that are gone, or were emptied, and on which something hangs that the product made."""
         gone = []
-        for path, evidence in self.evidence.items():
-            if path in moved_away or not evidence.removable or not self._is_wanted(path):
+        for path in self.evidence.removable():
+            if not self._is_wanted(path):
                 continue
             entry = self.entries.get(path)
             if entry is None:
@@ -191,54 +191,38 @@ class _Planner:
                 if folder is None:
                     gone.append(path)
                 else:
-                    self._settle(path, folder.state, f"{folder.path}: {folder.reason}", evidence)
+                    self._settle(path, folder.state, f"{folder.path}: {folder.reason}")
             elif entry.state is DocumentState.EMPTY:
                 gone.append(path)
         return gone
 
     def _classify(self, path: str, entry: RawEntry) -> None:
-        evidence = self.evidence.get(path, _NOTHING)
-        if entry.state is not DocumentState.PENDING or entry.sha256 is None:
+        sha256 = entry.sha256
+        if entry.state is not DocumentState.PENDING or sha256 is None:
             state = DocumentState.FAILED if entry.state is DocumentState.PENDING else entry.state
-            self._settle(path, state, entry.reason or "no content hash", evidence)
+            self._settle(path, state, entry.reason or "no content hash")
             return
-        made_by = self._made_by(entry.sha256, evidence)
+        made_by = self.evidence.made_by(path, sha256, self.key)
         if made_by is not None:
             self.done[path] = made_by
         if made_by == self.key:
             self.unchanged.append(path)
             return
-        verdict = self._verdict(entry.sha256, evidence)
+        verdict = self.evidence.verdict(path, sha256, self.key)
         if verdict is not None and verdict.verdict != "accepted":
             state = DocumentState.FAILED if verdict.verdict == "failed" else DocumentState.HELD
             self.settled[path] = (state, _verdict_reason(verdict))
-        elif verdict is not None and evidence.owned and evidence.parts_whole():
+        elif verdict is not None and self.evidence.parts_whole(path):
             self.unchanged.append(path)
         elif made_by is not None:
             self.outdated.append(path)
-        elif not evidence.removable:
-            self.new.append(path)
-        else:
+        elif self.evidence.is_removable(path):
             self.stale.append(path)
+        else:
+            self.new.append(path)
 
-    def _made_by(self, sha256: str, evidence: DocumentEvidence) -> str | None:
-        """The key by which the document is done with this content, None when it is not done."""
-        if evidence is _NOTHING:
-            return None
-        if evidence.owned:
-            return evidence.complete_key(sha256)
-        is_fragment, fragment_key = evidence.fragment_key(sha256)
-        if is_fragment:
-            return fragment_key or self.key
-        return self.key if sha256 in evidence.covered else None
-
-    def _verdict(self, sha256: str, evidence: DocumentEvidence) -> ReviewEntry | None:
-        """The review entry for exactly this content and key; a refusal outranks an acceptance."""
-        found = [entry for entry in evidence.reviews if entry.sha256 == sha256 and entry.key == self.key]
-        return min(found, key=lambda entry: (entry.verdict == "accepted", entry.verdict), default=None)
-
-    def _settle(self, path: str, state: DocumentState, reason: str, evidence: DocumentEvidence) -> None:
-        kept = len(evidence.owned)
+    def _settle(self, path: str, state: DocumentState, reason: str) -> None:
+        kept = len(self.evidence.owned.get(path, ()))
         if kept and state is not DocumentState.EMPTY:
             reason += (
                 f"; {kept} pages made from it earlier stay" if kept > 1 else "; the page made from it earlier stays"
@@ -258,33 +242,28 @@ class _Planner:
         return compiled
 
     def _against_log(
-        self,
-        recorded: Mapping[str, str] | None,
-        compiled: set[str],
-        moved: set[str],
-        removed: list[str],
-        moved_away: set[str],
+        self, recorded: Mapping[str, str] | None, compiled: set[str], moves: Sequence[Move], removed: Sequence[str]
     ) -> tuple[list[str], list[str]]:
         """Documents to record, and records to drop, so that the log says what the pages say."""
         if recorded is None:
             return [], []
+        recorded_by_sync = compiled | {move.new for move in moves}
         adopted = [
             path
             for path, key in self.done.items()
-            if path not in compiled
-            and path not in moved
-            and recorded.get(path) != data_version(self.entries[path].sha256 or "", key)
+            if path not in recorded_by_sync and recorded.get(path) != data_version(self.entries[path].sha256 or "", key)
         ]
-        handled = {*removed, *moved_away}
+        dropped_by_sync = {*removed, *(move.old for move in moves)}
         forgotten = [
-            path for path in recorded if self._is_wanted(path) and path not in handled and not self._exists(path)
+            path
+            for path in recorded
+            if self._is_wanted(path) and path not in dropped_by_sync and not self._exists(path)
         ]
         return adopted, forgotten
 
     def _exists(self, path: str) -> bool:
         """Whether a record of ``path`` has anything behind it: a document that counts, or pages."""
-        evidence = self.evidence.get(path)
-        if evidence is not None and evidence.removable:
+        if self.evidence.is_removable(path):
             return True
         entry = self.entries.get(path) or self._unread_folder(path)
         return entry is not None and entry.state not in {DocumentState.IGNORED, DocumentState.EMPTY}

@@ -21,6 +21,9 @@ _LONGEST_SETEXT = 100
 
 _FENCE_OPENING = re.compile(r"^(?P<before>.*?)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$")
 _ATX = re.compile(r"^(?P<before>[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*[\s>]*)#{1,6}(?:[ \t]+(?P<text>.*?))?(?:[ \t]+#+)?[ \t]*$")
+_DRAWN = re.compile(r"^(?:[ \t]*(?:\+[-=+]{3,}|\|.*\|)[^\n]*(?:\n|$)){2,}$")
+"""A paragraph of rows drawn with bars and dashes, which no parser takes for a table: it is read as drawn."""
+
 _FOOTNOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:[ \t]?(.*)$")
 
 
@@ -110,6 +113,8 @@ def _top_level(tokens: list[Token], lines: list[str], starts: list[int]) -> list
             block = _heading(block, token, tokens[index + 1].content)
         elif token.type == "code_block":
             block = replace(block, text=_fenced(token.content))
+        elif block.kind is BlockKind.PARAGRAPH and _DRAWN.match(text):
+            block = replace(block, kind=BlockKind.CODE, text=_fenced(text))
         elif block.kind is BlockKind.LIST:
             block = replace(block, items=_items(tokens, index, lines, last), ordered=token.type[0] == "o")
         if block.text.strip():

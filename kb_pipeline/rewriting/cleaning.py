@@ -44,6 +44,7 @@ _INCLUDE = re.compile(r"\[!INCLUDE\s*(\[[^\]\n]*\]\([^)\n]*\))\s*\]", re.IGNOREC
 _DIV_CLASS = re.compile(r"^[ \t]*>[ \t]*\[!div\b[^\n]*\n?", re.IGNORECASE | re.MULTILINE)
 _CONTAINER = re.compile(r"^[ \t]*:{3,}[ \t]*([A-Za-z-]*)([^\n]*)$", re.MULTILINE)
 _CALLOUTS = frozenset({"tip", "warning", "danger", "info", "note", "caution", "important", "details"})
+_TAB_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]*\[([^\]\n]+)\]\(#tab/[^)\n]*\)[ \t]*$", re.MULTILINE)
 _CONTENTS_MARK = re.compile(r"^[ \t]*(?:\[TOC\]|\[\[_?TOC_?\]\]|\{\{?\s*toc\s*\}?\}|\{:\s*\.?toc\s*\})[ \t]*$", re.I | re.M)
 _MDX_CODE = re.compile(r"^(?:import\s+[^\n]*?\bfrom\s+['\"][^\n]*|export\s+(?:const|default|function)\b[^\n]*)$", re.M)
 
@@ -81,6 +82,8 @@ def _clean_prose(text: str, *, mdx: bool) -> str:
         text = _CONTAINER.sub(_container, text)
     if "[!" in text:
         text = _DIV_CLASS.sub("", _INCLUDE.sub(r"\1", text))
+    if "#tab/" in text:
+        text = _TAB_HEADING.sub(r"**\1**", text)
     if "toc" in text.lower():
         text = _CONTENTS_MARK.sub("", text)
     return _MDX_CODE.sub("", text) if mdx else text

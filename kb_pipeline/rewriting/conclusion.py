@@ -31,6 +31,7 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"[?？]\s*$")
+_COMMAND_LIKE = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]*(?=[\s=]|$)|^\s*[$#>]\s|\s\|\s|&&|\$\(")
 _CALLOUT = re.compile(r"^\s*>\s*\[!", re.MULTILINE)
 _NOTE = re.compile(r"^\W*(?:note|warning|important|caution|tip|注意|警告|備註|提示)\W", re.IGNORECASE)
 
@@ -136,6 +137,7 @@ def _will_do(sentence: Sentence) -> bool:
         or _QUESTION.search(text)
         or re.search(r"[:：]\s*$", text)
         or "![" in text
+        or _COMMAND_LIKE.search(re.sub(r"`[^`]*`", "", text))
         or "\n\n" in text
         or "|" in text
         or links_only(text)

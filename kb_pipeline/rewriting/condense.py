@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from kb_pipeline.rewriting.blocks import Block, BlockKind
 from kb_pipeline.rewriting.evidence import FactIndex
 from kb_pipeline.rewriting.inline import has_link, plain
-from kb_pipeline.rewriting.language import has_cjk
 from kb_pipeline.rewriting.structure import RawOutline, Section
 from kb_pipeline.text.negation import negations
 from kb_pipeline.text.sentences import split_sentences
@@ -30,7 +29,7 @@ FILLER = re.compile(
     r"^(?:in this (?:article|section|document|guide|page|tutorial|post|chapter)\b|this (?:article|section|document|guide|page"
     r"|tutorial|post|chapter|topic) (?:is|describes|explains|covers|provides|shows|contains|outlines|will|discusses|lists)\b"
     r"|(?:the following|below) (?:section|article|table|example|list)s? (?:describe|explain|show|cover|list)"
-    r"|welcome to\b|let'?s (?:get started|begin|dive)\b|(?:we|you) will (?:learn|see|cover)\b|here (?:we|you) (?:will|can) (?:learn|see)"
+    r"|here(?:'s| is| are)? (?:the |a |an |some )?(?:links?|videos?)\b|welcome to\b|let'?s (?:get started|begin|dive)\b|(?:we|you) will (?:learn|see|cover)\b|here (?:we|you) (?:will|can) (?:learn|see)"
     r"|(?:本|這)(?:文|篇|篇文章|篇文件|文件|節|章|教學課程|主題|頁面|指南)(?:將|會|中|主要|旨在|內容|說明|介紹|描述|提供|討論|列出|示範|包含)"
     r"|在(?:本|這)(?:文|篇文章|節|章|教學課程|主題|指南)(?:中|裡)?|(?:下列|以下|下面)(?:各節|章節|小節|文章)|歡迎(?:使用|來到|閱讀)"
     r"|(?:接下來|下面)(?:讓我們|我們來|將會?介紹|將會?說明))",
@@ -134,7 +133,8 @@ def condensed(block: Block, prose: Prose, dropped: frozenset[int], *, may_list: 
     if may_list and len(kept) >= 3 and not any("|" in sentence.text or "\n\n" in sentence.text for sentence in kept):
         items = tuple(f"- {unwrapped(sentence.text)}" for sentence in kept)
         return replace(block, kind=BlockKind.LIST, text="\n".join(items), items=items)
-    return replace(block, text=(" " if not has_cjk(block.text) else "").join(sentence.text for sentence in kept))
+    pieces = [block.text[sentence.start - block.start : sentence.end - block.start] for sentence in kept]
+    return replace(block, text="".join(pieces).strip())
 
 
 def condensed_blocks(blocks: Sequence[Block], prose: Prose, dropped: frozenset[int]) -> tuple[Block, ...]:

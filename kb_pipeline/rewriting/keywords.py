@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kb_pipeline.rewriting.blocks import BlockKind
@@ -53,17 +53,16 @@ _CJK_NOISE = frozenset(
     "產生 包含 包括 允許 啟用 輸入 輸出 類型 名稱 參數 描述 傳回 查詢 預設 命令 語法 引數 必要 備註 另外 因此 之後 之前 開始 完成 情況 部分 "
     "先決條件 後續 後續步驟 詳細 詳細資訊 更多 表示 作為 同時 例如 透過 根據 關於 所需 適用 格式".split()
 )
-_PAREN_PAIR = re.compile(
-    r"(?P<term>[\u4e00-\u9fffA-Za-z0-9][\u4e00-\u9fffA-Za-z0-9 .+/_-]{0,50}?)\s*[（(]\s*(?P<inner>[^（()）\n]{2,50}?)\s*[)）]"
-)
-_ABBREVIATION = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9]{1,7}(?:[-/][A-Z0-9]{1,6})?(?![A-Za-z0-9_])")
+_PAREN = re.compile(r"[（(]\s*([^（()）\n]{2,50}?)\s*[)）]")
+_BEFORE_PAREN = re.compile(r"[\u4e00-\u9fffA-Za-z0-9][\u4e00-\u9fffA-Za-z0-9 .+/_-]*\s*$")
+_ABBREVIATION = re.compile(r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9]{1,5}(?:[-/][A-Z0-9]{1,6})?(?![A-Za-z0-9_])")
 _NOT_ABBREVIATION = frozenset("TODO NOTE OK AND OR NOT THE FOR YES NO FAQ DO IF IN TO WIP TBD FIXME NB IMPORTANT WARNING TIP CAUTION".split())
 _IDENTIFIER = re.compile(r"`([A-Za-z][\w./:-]{2,38})`")
 _COMPOUND = re.compile(
     r"(?<![\w/.-])(?:[A-Za-z][a-z0-9]+[A-Z][A-Za-z0-9]*|[a-z][a-z0-9]*(?:[_-][a-z0-9]+)+|[A-Z]{2,}(?:_[A-Z0-9]+)+)(?![\w/-])"
 )
 _LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z0-9.+#]*(?:[-_][A-Za-z0-9]+)*[A-Za-z0-9+#]|[A-Za-z]")
-_ADDRESS = re.compile(r"https?://\S+|(?<!\w)(?:\.{0,2}/)?[\w.-]+/[\w./-]+")
+_ADDRESS = re.compile(r"https?://\S+|(?:[\w-]+\.){2,}[\w-]+|(?<!\w)(?:\.{0,2}/)?[\w.-]+/[\w./-]+")
 _CJK_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}")
 
 
@@ -96,38 +95,37 @@ class DocumentTerms:
 
 def choose_keywords(
     *,
-    title: str,
+    lines: Sequence[tuple[str, float]],
     part: Part,
     document: str,
     terms: DocumentTerms,
     file_name: str,
     glossary: Glossary,
     written: Sequence[str] = (),
-    hints: Iterable[str] = (),
 ) -> tuple[str, ...]:
     """Three to twelve keywords, best first; fewer than three only where the document has no words.
 
-    ``document`` is the raw body; ``written`` are keywords and tags of its front matter, kept before all others;
-    ``hints`` are further lines that count like headings (a subtitle, aliases).
+    ``lines`` are titles and the like with their weight; ``document`` is the raw body; ``written`` are keywords and tags
+    of its front matter, kept before all others.
     """
     bag = _Bag({}, {})
     text = _part_text(part)
     headings = [plain(heading) for heading in _headings(part)]
     for keyword in written:
         bag.add(keyword, _WRITTEN)
-    lines = [(title, 4.0), *((hint, 2.0) for hint in hints), *((heading, 1.6) for heading in headings)]
-    for line, weight in lines:
+    for line, weight in [*lines, *((heading, 1.6) for heading in headings)]:
         for term in _line_terms(line, terms.cjk):
             bag.add(term, weight)
-    words = plain_lines(f"{title}\n{text}")
+    titles = "\n".join(line for line, _ in lines)
+    words = plain_lines(f"{titles}\n{text}")
     for term, inner in _parenthesised(words):
         bag.add(term, 2.2)
         bag.add(inner, 2.2)
     _frequent(bag, text, words, terms.cjk)
-    _add_glossary(bag, glossary, f"{title}\n{text}")
+    _add_glossary(bag, glossary, f"{titles}\n{text}")
     chosen = _ranked(bag)
     if len(chosen) < FEWEST:
-        for term in _fallback(title, document, file_name):
+        for term in _fallback(titles, document, file_name):
             bag.add(term, 0.01)
         chosen = _ranked(bag)
     return tuple(chosen)
@@ -169,7 +167,7 @@ def _line_terms(line: str, counts: Counter[str]) -> Iterator[str]:
         words = [word for word in run.split() if word.casefold().strip(".'") not in _LATIN_STOP]
         if 2 <= len(words) <= 3 and len(words) == len(run.split()):
             yield run
-        yield from (word for word in words if len(word) > 1)
+        yield from (word for word in words if len(word) > 1 and not word.endswith("ing"))
     for run in _CJK_RUN.findall(line):
         for chunk in _CJK_STOP.split(run):
             yield from _cjk_terms(chunk, counts)
@@ -210,9 +208,13 @@ def _cjk_counts(text: str) -> Counter[str]:
 
 def _parenthesised(text: str) -> Iterator[tuple[str, str]]:
     """``權杖（token）`` and ``Service Level Objective (SLO)``: two names of one thing."""
-    for match in _PAREN_PAIR.finditer(text):
-        term, inner = match.group("term").strip(), match.group("inner").strip()
-        if _is_sentence(inner) or re.search(r"[0-9]", inner[:1]):
+    for match in _PAREN.finditer(text):
+        inner = match.group(1)
+        if _is_sentence(inner) or inner[0].isdigit():
+            continue
+        before = _BEFORE_PAREN.search(text[max(0, match.start() - 50) : match.start()])
+        term = before.group(0).strip() if before else ""
+        if not term:
             continue
         if has_cjk(term):
             if not has_cjk(inner) or (len(inner) <= 6 and not _CJK_STOP.search(inner)):
@@ -223,7 +225,7 @@ def _parenthesised(text: str) -> Iterator[tuple[str, str]]:
 
 def plain_lines(text: str) -> str:
     """Links and code without their marks, line by line."""
-    return re.sub(r"\]\([^)\s]*\)|[\[`*]|\]", "", text)
+    return re.sub(r"\]\([^)\s]*\)|\]\[[^\]\n]*\]|[\[`*]|\]", "", text)
 
 
 def _is_sentence(text: str) -> bool:
@@ -264,8 +266,8 @@ def _frequent(bag: _Bag, text: str, words: str, cjk: Counter[str]) -> None:
     for term, count in Counter(_COMPOUND.findall(words)).items():
         bag.add(term, 0.2 + 0.3 * min(count, 6))
     for term, count in Counter(_LATIN_WORD.findall(words)).items():
-        if count >= 2 and len(term) > 2 and term.casefold() not in _LATIN_STOP:
-            bag.add(term, 0.2 * min(count, 8))
+        if count >= (3 if term.islower() else 2) and len(term) > 2 and term.casefold() not in _LATIN_STOP:
+            bag.add(term, (0.12 if term.endswith(("ing", "ed")) else 0.2) * min(count, 8))
     for term, count in _cjk_words(cjk):
         here = words.count(term)
         if here >= 2:

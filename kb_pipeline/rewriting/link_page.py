@@ -41,7 +41,7 @@ class PageLinks:
     pending: tuple[PendingLink, ...]
 
 
-def link_page(  # noqa: PLR0913 - one page, and what it depends on
+def link_page(
     page: WikiPage,
     state: LinkState,
     targets: LinkTargets,
@@ -123,7 +123,7 @@ class _Walk:
         self._raw_folder = raw_folder
         self._language = language
         self._heading_lines = {heading.line for heading in page.outline.headings}
-        self._pairs: list[tuple[str, str]] = []
+        self._pairs: list[tuple[Reference, Reference]] = []
         self.waiting: list[str] = []
         self.pending: list[PendingLink] = []
         self.linked: list[str] = []
@@ -142,9 +142,11 @@ class _Walk:
 
     def remembered(self) -> dict[str, tuple[str, ...]]:
         """What to remember: only links that do not stand as the raw document wrote them."""
+        if all(now == raw for now, raw in self._pairs):
+            return {}
         by_now: dict[str, list[str]] = {}
         for now, raw in self._pairs:
-            by_now.setdefault(now, []).append(raw)
+            by_now.setdefault(str(now), []).append(str(raw))
         return {
             now: (raws[0],) if len(set(raws)) == 1 else tuple(raws)
             for now, raws in by_now.items()
@@ -169,21 +171,19 @@ class _Walk:
         target = self._targets.resolve(meant, self._page)
         if isinstance(target, Elsewhere):
             return stands
-        in_heading = link.line in self._heading_lines
-        written = take_apart(stands, now)
-        if written.bar == "|" and self._in_table(link.line):
-            written = replace(written, bar="\\|")
         if not isinstance(target, Nowhere):
-            wanted = self._destination(meant, target, in_heading)
+            wanted = self._destination(meant, target, link.line in self._heading_lines)
         else:
             # When the raw document moved and its neighbours did not follow, the page is still where it was.
             still = self._targets.among_pages(now, self._page) if meant != now else None
             if still is None:
-                return self._wait(written, meant, link.line, target.reason, in_heading)
+                written = self._for_place(take_apart(stands, now), link.line)
+                return self._wait(written, meant, link.line, target.reason, link.line in self._heading_lines)
             target, wanted = still, now
         self._remember(wanted, meant, target)
         if wanted == now:
             return stands
+        written = self._for_place(take_apart(stands, now), link.line)
         return str(_as_picture(written, meant, target).pointing_at(wanted))
 
     def _waited(self, written: WrittenLink, spot: _Spot, inner: Sequence[_Spot]) -> str:
@@ -191,26 +191,30 @@ class _Walk:
         if inner and stands.startswith(written.label):
             label = self.rewrite(spot.start, spot.start + len(written.label), inner)
             written = replace(written, label=label)
-        meant = written.reference
+        line = self._page.body_line + self._page.body.count("\n", 0, spot.start)
+        written, meant = self._for_place(written, line), written.reference
         target = self._targets.resolve(meant, self._page)
         if isinstance(target, Nowhere):
-            return self._wait(written, meant, self._line(spot.start), target.reason, spot.in_heading)
+            return self._wait(written, meant, line, target.reason, spot.in_heading)
         wanted = self._destination(meant, target, spot.in_heading)
         self._remember(wanted, meant, target)
         return str(written if wanted == meant else _as_picture(written, meant, target).pointing_at(wanted))
 
     def _remember(self, wanted: Reference, meant: Reference, target: Target) -> None:
-        self._pairs.append((str(wanted), str(meant)))
+        self._pairs.append((wanted, meant))
         if isinstance(target, ToPage):
             self.linked.append(target.path)
 
     def _meant(self, now: Reference) -> Reference:
         """What the raw document wrote where ``now`` stands."""
-        raws = self._state.links.get(str(now))
+        if not self._state.links:
+            return now
+        written = str(now)
+        raws = self._state.links.get(written)
         if not raws:
             return now
-        count = self._seen.get(str(now), 0)
-        self._seen[str(now)] = count + 1
+        count = self._seen.get(written, 0)
+        self._seen[written] = count + 1
         return Reference.parse(raws[min(count, len(raws) - 1)])
 
     def _wait(self, written: WrittenLink, meant: Reference, line: int, reason: str, in_heading: bool) -> str:
@@ -244,11 +248,10 @@ class _Walk:
             return Reference("markdown", "", anchor)
         return Reference("markdown", _relative(target.path, self._folder), anchor)
 
-    def _line(self, offset: int) -> int:
-        return self._page.body_line + self._page.body.count("\n", 0, offset)
-
-    def _in_table(self, line: int) -> bool:
-        return any(table.line <= line <= table.end_line for table in self._page.outline.tables)
+    def _for_place(self, written: WrittenLink, line: int) -> WrittenLink:
+        """In a table the bar before a wikilink's label is escaped."""
+        in_table = any(table.line <= line <= table.end_line for table in self._page.outline.tables)
+        return replace(written, bar="\\|") if in_table else written
 
 
 def _as_picture(written: WrittenLink, meant: Reference, target: Target) -> WrittenLink:

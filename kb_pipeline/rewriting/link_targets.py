@@ -139,7 +139,9 @@ class LinkTargets:
         }
         self._raw = raw
         self._resolver = resolver
+        # Pages link to the same places again and again.
         self._raw_found: dict[tuple[str, str], str | tuple[str, ...] | None] = {}
+        self._sections: dict[tuple[tuple[str, ...], str], ToPage] = {}
 
     def resolve(self, reference: Reference, page: WikiPage) -> Target:
         """Where a reference leads that stands in ``page`` as its raw document, or its rewriter, wrote it."""
@@ -159,7 +161,7 @@ class LinkTargets:
     def _among_raw(self, reference: Reference, page: WikiPage) -> Target | None:
         """What the name means in the page's raw documents; None when no raw document or file is called so."""
         reason: str | None = None
-        for folder in dict.fromkeys(posixpath.dirname(source.path) for source in page.sources):
+        for folder in dict.fromkeys(source.path.rpartition("/")[0] for source in page.sources):
             found = self._find(reference.target, folder)
             if isinstance(found, tuple):
                 reason = "ambiguous: " + ", ".join(found)
@@ -188,7 +190,7 @@ class LinkTargets:
             self._raw_found[key] = self._raw.find(target, folder)
         return self._raw_found[key]
 
-    def _within(self, anchor: str | None, page: WikiPage, own: Sequence[str]) -> Target:
+    def _within(self, anchor: str | None, page: WikiPage, own: tuple[str, ...]) -> Target:
         if not anchor:
             return Elsewhere()
         found = self._section(own, anchor, page)
@@ -200,11 +202,20 @@ class LinkTargets:
         names = (self._titles.get(path) or self._pages[path].title for path in own)
         return heading_slug(anchor) in map(heading_slug, names) or any(self._slug(path, anchor) for path in own)
 
-    def _section(self, parts: Sequence[str], anchor: str | None, page: WikiPage) -> ToPage:
+    def _section(self, parts: tuple[str, ...], anchor: str | None, page: WikiPage) -> ToPage:
         """The part that has the anchor; the first part as a whole when none has it, or when it names a title."""
-        ordered = [path for path in parts if path == page.path] + [path for path in parts if path != page.path]
         if anchor is None:
             return ToPage(parts[0])
+        if page.path in parts:
+            return self._find_section(parts, anchor, page.path)
+        key = (parts, anchor)
+        if key not in self._sections:
+            self._sections[key] = self._find_section(parts, anchor, parts[0])
+        return self._sections[key]
+
+    def _find_section(self, parts: tuple[str, ...], anchor: str, first: str) -> ToPage:
+        """``first`` is searched before the other parts."""
+        ordered = (first, *(path for path in parts if path != first))
         if anchor.startswith("^"):
             block = next((path for path in ordered if self._has(path, anchor)), None)
             return ToPage(parts[0]) if block is None else ToPage(block, block=anchor)

@@ -29,9 +29,13 @@ class Reference:
     anchor: str | None = None
 
     def __str__(self) -> str:
-        target = self.target.replace("%", "%25").replace("#", "%23")
+        target = self.target
+        if "%" in target or "#" in target:
+            target = target.replace("%", "%25").replace("#", "%23")
         text = target if self.anchor is None else f"{target}#{self.anchor}"
-        return {"wikilink": f"[[{text}]]", "embed": f"![[{text}]]"}.get(self.form, text)
+        if self.form == "markdown":
+            return text
+        return f"[[{text}]]" if self.form == "wikilink" else f"![[{text}]]"
 
     @classmethod
     def parse(cls, text: str) -> Reference:

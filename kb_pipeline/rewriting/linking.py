@@ -100,8 +100,16 @@ def link_pass(
             changes[path] = edit.apply(page, read_text(path))
         except PageWriteError as error:
             findings.append(Finding("links-not-written", Severity.WARNING, path, str(error), own=False))
-    pending = tuple(item for path in linked for item in linked[path].pending)
-    return LinkPlan(changes, pending, tuple(sorted(findings, key=lambda finding: (finding.path, finding.message))))
+    pending: list[PendingLink] = []
+    for path, result in linked.items():
+        # What the pass writes into the front matter moves the body down.
+        moved = _front_lines(changes[path], result.body) + 1 - pages[path].body_line if path in changes else 0
+        pending += [replace(item, line=item.line + moved) for item in result.pending]
+    return LinkPlan(changes, tuple(pending), tuple(sorted(findings, key=lambda finding: (finding.path, finding.message))))
+
+
+def _front_lines(text: str, body: str) -> int:
+    return text.count("\n") - body.count("\n")
 
 
 def _is_ours(page: WikiPage) -> bool:

@@ -57,9 +57,6 @@ RULES_VERSION = "offline-1"
 Gates = Callable[[tuple[PageDraft, ...], RawDocument], Sequence[Finding]]
 """Findings over the drafts of one document; an error holds them back."""
 
-_OVERHEAD = 260
-"""Title and conclusion of a page, reserved before they are known."""
-
 _LONG_LEAD = 500
 _NEIGHBOURS = 2
 """Parts further away than this are not related when a document has more than five: ``related`` has room for eight,
@@ -119,6 +116,8 @@ class OfflineRewriter:
         if len(cleaned.strip()) < MIN_BODY and not is_index and fields.status is not PageStatus.DEPRECATED:
             return Fragment(f"{updated:%Y-%m}", _fragment_text(reading, cleaned))
         drafts, notes = self._drafts(reading, updated, is_index=is_index)
+        if len(drafts) == 1 and len(drafts[0].body) < MIN_BODY and _needs_length(drafts[0]):
+            return Fragment(f"{updated:%Y-%m}", _fragment_text(reading, cleaned))
         findings = tuple(self._gates(drafts, document)) if self._gates is not None else ()
         if any(finding.severity is Severity.ERROR for finding in findings):
             return Held(drafts, findings)
@@ -157,6 +156,7 @@ class OfflineRewriter:
             first_lines = conclusion.text if conclusion is not None else ""
             summary = summarise(
                 shown,
+                title,
                 first_lines,
                 reading.facts,
                 words,
@@ -170,14 +170,13 @@ class OfflineRewriter:
                 first_lines = f"{pointer}\n\n{first_lines}" if first_lines else pointer
             bodies.append(page_body(title, first_lines, shown))
             keywords = choose_keywords(
-                title=title,
+                lines=_keyword_lines(reading, part, index),
                 part=_with_conclusion(shown, first_lines),
                 document=reading.source.text,
                 terms=terms,
                 file_name=written_stem(reading.document.path),
                 glossary=self._glossary,
                 written=(*fields.keywords, *fields.tags) if index == 0 else (),
-                hints=_hints(reading) if index == 0 else (),
             )
             drafts.append(
                 PageDraft(
@@ -221,9 +220,9 @@ def _parts(reading: _Reading) -> list[Part]:
     outline = reading.outline
     lead = condensed_blocks(outline.lead, reading.prose, reading.dropped)
     sections = [condensed_section(section, reading.prose, reading.dropped) for section in outline.sections]
-    parts = split_document(lead, sections, _OVERHEAD, reading.words)
+    parts = split_document(lead, sections, outline.title, reading.words)
     if len(parts) == 1 and len(page_body(outline.title, "", parts[0])) < MIN_BODY + 100:
-        return split_document(outline.lead, outline.sections, _OVERHEAD, reading.words)
+        return split_document(outline.lead, outline.sections, outline.title, reading.words)
     return parts
 
 
@@ -309,7 +308,9 @@ def _with_named_lead(part: Part, reading: _Reading, title: str) -> Part:
     subtitle = reading.outline.subtitle
     ordered = next((block.ordered for block in part.lead if block.kind is BlockKind.LIST), False)
     heading = words.steps if ordered else words.details
-    if subtitle and subtitle.casefold() not in title.casefold():
+    if part.lead_heading:
+        heading = part.lead_heading
+    elif subtitle and subtitle.casefold() not in title.casefold():
         heading = subtitle
     return replace(part, lead=(), sections=(Section(heading, part.anchors, part.lead), *part.sections))
 
@@ -319,8 +320,13 @@ def _with_conclusion(part: Part, conclusion: str) -> Part:
     return replace(part, lead=(block, *part.lead)) if conclusion else part
 
 
-def _hints(reading: _Reading) -> tuple[str, ...]:
-    return tuple(filter(None, (reading.outline.subtitle, *reading.fields.aliases)))
+def _keyword_lines(reading: _Reading, part: Part, index: int) -> list[tuple[str, float]]:
+    """Lines whose words matter most: the title on the first page, on further ones what tells them from it."""
+    title = reading.outline.title
+    if index:
+        heading = plain(part.heading).replace(reading.words.continued.format(heading=""), "")
+        return [(heading, 3.0), (title, 1.5)]
+    return [(title, 4.0), *((hint, 2.0) for hint in (reading.outline.subtitle, *reading.fields.aliases) if hint)]
 
 
 def _aliases(reading: _Reading, title: str) -> tuple[str, ...]:
@@ -348,6 +354,10 @@ def _fragment_text(reading: _Reading, cleaned: str) -> str:
     """A fragment keeps its title where its text does not begin with one."""
     title = reading.fields.title
     return f"{title}\n\n{cleaned.strip()}" if title and title.casefold() not in cleaned.casefold() else cleaned.strip()
+
+
+def _needs_length(draft: PageDraft) -> bool:
+    return draft.kind != "index" and draft.status is not PageStatus.DEPRECATED
 
 
 def _too_long(draft: PageDraft) -> Finding:

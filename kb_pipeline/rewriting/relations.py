@@ -55,7 +55,7 @@ def derive_relations(
     order = sorted(directions, key=lambda pair: (-directions[pair], degree[pair[0]] + degree[pair[1]], pair))
     for pair in order:
         lists.pair(*pair, LINKED.get(language, LINKED["en"]))
-    return Relations({path: tuple(lists.entries[path]) for path in changeable}, tuple(findings))
+    return Relations({path: lists.in_order(path) for path in changeable}, tuple(findings))
 
 
 class _Lists:
@@ -105,6 +105,12 @@ class _Lists:
         if all(self._has_room(path) for path, _ in missing):
             for path, target in missing:
                 self._add(path, target, comment)
+
+    def in_order(self, path: str) -> tuple[Related, ...]:
+        """As they were written, then the pass's own by path: so that a list changes only when its entries do."""
+        entries = self.entries[path]
+        own = sorted((entry for entry in entries if entry.comment in MARKS), key=lambda entry: entry.target)
+        return (*(entry for entry in entries if entry.comment not in MARKS), *own)
 
     def _has_room(self, path: str) -> bool:
         return len(self.entries[path]) < MOST

@@ -20,6 +20,9 @@ MAX_BODY = 2500
 ADVISED = (500, 2000)
 """Code points of a page's body, H1 included: hard limits, and what is good to read."""
 
+CONCLUSION_ROOM = 220
+"""Reserved on each page for its conclusion and the rest of its title, before they are known."""
+
 _UNIT = 1500
 """Sections longer than this may be cut when a document is: what is left fits with title and conclusion."""
 
@@ -33,7 +36,7 @@ class Part:
     """What one page holds: ``lead`` before its first H2, then ``sections``.
 
     ``heading`` tells it from the other parts; "" for the first. ``anchors`` are names that mean its top. ``oversize``:
-    one block alone is over the limit.
+    one block alone is over the limit. ``lead_heading`` is the heading that the lead stood under.
     """
 
     lead: tuple[Block, ...]
@@ -41,6 +44,7 @@ class Part:
     heading: str = ""
     anchors: tuple[str, ...] = ()
     oversize: bool = False
+    lead_heading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,9 @@ class _Unit:
     oversize: bool = False
 
 
-def split_document(lead: Sequence[Block], sections: Sequence[Section], overhead: int, words: Words) -> list[Part]:
-    """One part when all fits into a page, else the best cut. ``overhead``: title and conclusion of a page."""
+def split_document(lead: Sequence[Block], sections: Sequence[Section], title: str, words: Words) -> list[Part]:
+    """One part when all fits into a page, else the best cut."""
+    overhead = len(title) + CONCLUSION_ROOM
     size = overhead + blocks_size(lead) + sum(section_size(section) for section in sections)
     if size <= MAX_BODY:
         return [Part(tuple(lead), tuple(sections))]
@@ -213,7 +218,7 @@ def _page_cost(size: int, oversize: int, count: int) -> float:
     if size > MAX_BODY:
         # Beside a block that is too long by itself only what would else be too short a page is let in.
         return _OVER_COST + (count - 1) * 30 if oversize or count == 1 else 10 * _TINY_COST + size
-    if size < MIN_BODY + 50:
+    if size - CONCLUSION_ROOM < MIN_BODY + 20:
         return _TINY_COST
     if size < ADVISED[0]:
         return _PART_COST + (ADVISED[0] - size) / 50
@@ -251,7 +256,7 @@ def _inside_one(units: Sequence[_Unit], section: Section, words: Words, *, overs
         name = section.heading if units[0].opens_h2 else words.continued.format(heading=section.heading)
         anchors = section.anchors if units[0].opens_h2 else ()
         return Part((), (Section(name, anchors, lead),), heading, oversize=oversize)
-    return Part(lead, children, heading, section.anchors if units[0].opens_h2 else (), oversize)
+    return Part(lead, children, heading, section.anchors if units[0].opens_h2 else (), oversize, section.heading)
 
 
 def _rebuilt(units: Sequence[_Unit], section: Section, words: Words) -> Section:

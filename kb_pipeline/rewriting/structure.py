@@ -151,11 +151,11 @@ def _promote_bold_lines(nodes: list[_Node]) -> None:
         return
     holder = nodes[-1]
     marks = [i for i, b in enumerate(holder.blocks) if b.kind is BlockKind.PARAGRAPH and _BOLD_LINE.match(b.text)]
-    filled = [i for i, following in zip(marks, [*marks[1:], len(holder.blocks)], strict=True) if following > i + 1]
+    filled = [i for i, following in zip(marks, [*marks[1:], len(holder.blocks)], strict=False) if following > i + 1]
     if len(filled) < 2:
         return
     blocks, holder.blocks = holder.blocks, holder.blocks[: filled[0]]
-    for i, following in zip(filled, [*filled[1:], len(blocks)], strict=True):
+    for i, following in zip(filled, [*filled[1:], len(blocks)], strict=False):
         match = _BOLD_LINE.match(blocks[i].text)
         text = (match.group(1) or match.group(2)) if match else ""
         nodes.append(_Node(2, text.strip().rstrip(":：").strip(), [heading_slug(text)], blocks[i + 1 : following]))

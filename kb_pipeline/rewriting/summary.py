@@ -32,17 +32,22 @@ UNTELLING = re.compile(
 )
 """Headings that every document has."""
 
-_CUT = re.compile(
-    r"[。！？；;、，\n|]|(?<=\s)[-–—]{1,3}(?=\s)|(?:——)|,(?=\s|$)|[.!?](?=\s|$)|[（(）)](?![^\s（(]*[)）])"
+_MARKS = (
+    r"[。！？；;、，]|(?<=\s)[-–—]{1,3}(?=\s)|(?:——)|,(?=\s|$)|[.!?](?=\s|$)|[（(）)](?![^\s（(]*[)）])"
     r"|\s(?:and|but|which|because|so that|while|where)\s|(?:但|而|並且|所以|因此|因為)(?=[^\s])"
 )
+_CUT = re.compile(_MARKS + r"|\n[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]|>|\n)")
+"""Where a clause ends. A single line break is a soft wrap, unless an item or a quote's line begins."""
+
+_CUT_ROW = re.compile(_MARKS + r"|\n|\|")
 _LABEL = re.compile(r"^[^:：]{1,24}[:：]\s*\S")
 _TRIM = " \t,，、;；:：.。!！?？-–—*_#>|「」『』"
 _LEADING_WORDS = re.compile(
-    r"^(?:and|but|or|so|then|also|with|the|a|an|to|by|for|in|on|at|of|is|are|it|this|that|there|note|please|you can|we)\s+"
-    r"|^(?:並且|並|而|但|且|也|就|則|其|再|請|可以|會|為|在|於|與|和|及|或|以)(?=\S{3})",
+    r"^(?:and|but|or|so|then|also|please|note that|however|therefore|thus)\s+"
+    r"|^(?:並且|並|而|但|且|也|就|則|請|因此|所以|此外)(?=\S{3})",
     re.IGNORECASE,
 )
+_NO_SUBJECT = re.compile(r"^(?:it|they|this|that|these|you (?:may|might|can|could|should|need)|we|which|there (?:is|are)|in order)\b|^[這它其此您你我]", re.I)
 _TELLS = re.compile(
     r"(?<![A-Za-z])\d|預設|上限|下限|必須|不支援|不需要|不可|不得|禁止|只能|僅限|最多|至少|每[日天週月小分]|\b(?:must|only|default|never|at most|at least"
     r"|cannot|do not|required|maximum|minimum|every|per)\b",
@@ -73,21 +78,33 @@ class _Clause:
 
 
 def summarise(
-    part: Part, conclusion: str, facts: FactIndex, words: Words, *, written: str = "", taken_from: Sequence[Block] = ()
+    part: Part,
+    title: str,
+    conclusion: str,
+    facts: FactIndex,
+    words: Words,
+    *,
+    written: str = "",
+    taken_from: Sequence[Block] = (),
 ) -> str:
     """One line. ``written`` is a summary that the raw front matter has, used if it lists facts and not a topic;
-    ``taken_from`` are blocks that became the conclusion."""
+    ``taken_from`` are blocks that became the conclusion. Headings that ``title`` says already come last."""
     if SHORTEST <= len(written) <= 2 * LONGEST and not TOPIC_WORDS.search(written) and "\n" not in written:
         return written
     clauses = list(_clauses(part, facts, taken_from))
     chosen = _chosen(clauses, words)
     items = [clause.text for clause in sorted(chosen, key=lambda clause: clause.start)]
     if len(items) < 3 or len(words.item_joint.join(items)) < 3 * SHORTEST:
-        items += [heading for heading in _headings(part) if not _repeats(heading, items)]
+        headings = list(_headings(part))
+        for heading in sorted(headings, key=lambda heading: _repeats(heading, [title])):
+            if not _repeats(heading, items) and (not _repeats(heading, [title]) or len(_joined(items, words)) < SHORTEST):
+                items.append(heading)
     summary = _joined(items, words)
     if len(summary) < SHORTEST:
-        rest = [clause for clause in _plain_clauses(conclusion, part) if not _repeats(clause, items)]
-        summary = _joined([*items, *rest], words)
+        for clause in _plain_clauses(conclusion, part):
+            if not _repeats(clause, items):
+                items.append(clause)
+        summary = _joined(items, words)
     if len(summary) < SHORTEST:
         summary = _joined([*items, *re.split(r"\s*\n\s*", _first_words(part))], words)
     return summary
@@ -151,7 +168,8 @@ def _block_clauses(block: Block, facts: FactIndex, place: int, bonus: float) -> 
     shields = [(fact.start, fact.end) for fact in found]
     cuts = [block.start]
     shield = 0
-    for match in _CUT.finditer(text, block.start, block.end):
+    cut = _CUT_ROW if block.kind is BlockKind.TABLE else _CUT
+    for match in cut.finditer(text, block.start, block.end):
         while shield < len(shields) and shields[shield][1] <= match.start():
             shield += 1
         if shield < len(shields) and shields[shield][0] < match.end() and match.start() < shields[shield][1]:
@@ -185,6 +203,8 @@ def _form(clause: str, inside: Sequence[object]) -> float:
         score -= 1.5
     if clause.count("(") != clause.count(")") or clause.count("（") != clause.count("）") or clause.count("[") != clause.count("]"):
         score -= 1.2
+    if _NO_SUBJECT.match(clause):
+        score -= 0.7
     if _LABEL.match(clause):
         score += 0.4
     return score

@@ -107,24 +107,24 @@ class PageFolder:
         if known is None:
             known = self._cache.load_stamps() if self._cache is not None else {}
         rows: dict[str, _Row] = {}
+        fresh: dict[str, _Row] = {}
         parsed: list[str] = []
-        changed = False
         self.refused = {}
         self._disk_paths = {}
         with _without_collection():
             for path, found in sorted(self._walk()):
                 row = known.get(path)
                 if row is None or not _holds(row, found):
-                    fresh = self._read_row(path, found, row)
-                    if fresh is None:
+                    read = self._read_row(path, found, row)
+                    if read is None:
                         continue
-                    if row is None or row[_TAG] != fresh[_TAG]:
+                    if row is None or row[_TAG] != read[_TAG]:
                         parsed.append(path)
-                    row, changed = fresh, True
+                    row = fresh[path] = read
                 rows[path] = row
         gone = known.keys() - rows.keys()
-        if self._cache is not None and (changed or gone):
-            self._cache.store_stamps(rows)
+        if self._cache is not None and (fresh or gone):
+            self._cache.store_stamps(fresh, gone)
         self._known = rows
         self._store_pages(parsed, gone)
         for path in gone:
@@ -212,11 +212,11 @@ class PageFolder:
     def _store_pages(self, paths: Sequence[str], gone: Collection[str] = ()) -> None:
         if self._cache is None:
             return
-        rows = []
+        rows: dict[str, tuple[str, bytes]] = {}
         for path in paths:
             tag, page = self._pages[path]
             with contextlib.suppress(TypeError, ValueError):  # front matter without a JSON form is parsed each time
-                rows.append((path, tag, encode_page(page)))
+                rows[path] = (tag, encode_page(page))
         self._cache.store_pages(rows, gone)
 
 

