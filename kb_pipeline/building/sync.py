@@ -134,7 +134,7 @@ class Sync:
         with clock("link"):
             linked = self._link(raw, wiki)
         for document in plan.adopted:
-            finish(DocumentOutcome(document, DocumentState.UNCHANGED, raw[document].sha256, wiki.paths_of(document)))
+            finish(self._adopt(raw[document], wiki))
         return SyncReport(
             outcomes=tuple(outcomes),
             pages_written=tuple(sorted(wiki.written)),
@@ -150,7 +150,20 @@ class Sync:
         wiki.rekey(move.old, move.new)
         inbox.rekey(move.old, move.new)
         return DocumentOutcome(
-            move.new, DocumentState.UNCHANGED, entry.sha256, wiki.paths_of(move.new), f"moved from {move.old}"
+            move.new, DocumentState.UNCHANGED, entry.sha256, wiki.paths_of(move.new), f"moved from {move.old}",
+            key=next((page.compiled.key for page in wiki.of(move.new) if page.compiled), ""),
+        )
+
+    def _adopt(self, entry: RawEntry, wiki: CompiledPages) -> DocumentOutcome:
+        """Nothing to do but to say so: the pages are right, the event log does not know."""
+        stamps = [page.compiled for page in wiki.of(entry.path) if page.compiled is not None]
+        return DocumentOutcome(
+            entry.path,
+            DocumentState.UNCHANGED,
+            entry.sha256,
+            wiki.paths_of(entry.path),
+            "adopted: its pages were already right",
+            key=stamps[0].key if stamps else "",
         )
 
     def _remove(self, document: str, wiki: CompiledPages, inbox: Inbox) -> DocumentOutcome:
@@ -259,7 +272,7 @@ class Sync:
                 reason, state, paths = result.reason, DocumentState.FAILED, wiki.paths_of(document)
                 if result.permanent:
                     wiki.hold(entry, "failed", reason, (), ())
-        return DocumentOutcome(document, state, sha256, paths, reason, seconds, metrics)
+        return DocumentOutcome(document, state, sha256, paths, reason, seconds, metrics=metrics)
 
     def _link(self, raw: Mapping[str, RawEntry], wiki: CompiledPages) -> LinkPlan:
         """Resolve what the raw documents link to; a page is written only where the pass changes it."""

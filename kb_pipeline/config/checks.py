@@ -73,14 +73,18 @@ def _sources(settings: Settings) -> Iterator[Fault]:
             if source.path is not None:
                 yield f"{key}.path", f"{key}.path is for filesystem sources; a custom one has target"
         else:
-            for name in ("module", "target"):
-                if getattr(source, name) is not None:
-                    yield f"{key}.{name}", f"{key}.{name} is for custom sources; a filesystem one has path"
+            for misplaced in ("module", "target"):
+                if getattr(source, misplaced) is not None:
+                    yield f"{key}.{misplaced}", f"{key}.{misplaced} is for custom sources; a filesystem one has path"
             if source.options:
                 yield f"{key}.options", f"{key}.options is for custom sources"
         folder = source.path if source.type == "filesystem" else source.target
+        name = "path" if source.type == "filesystem" else "target"
+        if folder is not None and folder.startswith(f"{settings.paths.raw}/"):
+            inner = folder.removeprefix(f"{settings.paths.raw}/")
+            yield f"{key}.{name}", f'{key}.{name} is relative to the raw folder: write "{inner}", not "{folder}"'
         if folder is not None and (folder.startswith("/") or ".." in PurePosixPath(folder).parts):
-            yield f"{key}.{'path' if source.path else 'target'}", f'{key}: "{folder}" leaves the raw folder'
+            yield f"{key}.{name}", f'{key}.{name}: "{folder}" leaves the raw folder'
         if folder is not None or source.type == "filesystem":
             folders.append(PurePosixPath(folder or ".").as_posix())
     for folder, times in Counter(folders).items():

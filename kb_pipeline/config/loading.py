@@ -120,7 +120,7 @@ def _message(location: tuple[str, ...], fault: Any) -> str:
     if kind in {"greater_than_equal", "less_than_equal", "greater_than", "less_than"}:
         limit = next(iter(context.values()))
         word = {"greater_than_equal": "at least", "less_than_equal": "at most"}.get(kind, kind.replace("_", " "))
-        return f"{key} must be {word} {limit}, not {shown}"
+        return f"{key} must be {word} {limit:g}, not {shown}"
     wanted = next((text for prefix, text in _WANTED if kind.startswith(prefix)), None)
     return f"{key} must be {wanted}, not {shown}" if wanted else f"{key}: {fault['msg']}, not {shown}"
 

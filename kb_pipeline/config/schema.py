@@ -58,7 +58,8 @@ class SourceSettings(_Section):
     """Where documents come from.
 
     ``filesystem`` reads ``path`` below the raw folder in place; ``custom`` fetches with the adapter class ``module``
-    (``package.module.Class``) into ``target``. ``scope`` and ``domain`` hold for the documents of the source.
+    (``package.module.Class``) into ``target``; its ``options`` are texts, true, false, lists and mappings of those, as
+    written. ``scope`` and ``domain`` hold for the documents of the source.
     """
 
     type: Literal["filesystem", "custom"] = "filesystem"
@@ -95,11 +96,10 @@ class RewriteSettings(_Section):
 
 
 class SilencedRule(_Section):
-    """A lint rule that is not reported, for all pages or for those that match ``paths`` (gitignore syntax)."""
+    """A lint rule that is not reported, and why."""
 
     rule: Text
     reason: Text
-    paths: TextList = ()
 
 
 class LintSettings(_Section):
@@ -246,6 +246,7 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(_shown(item) for item in value) or "-"
     if isinstance(value, BaseModel):
-        given = value.model_dump(exclude_defaults=True)
+        given = value.model_dump(exclude_none=True)
+        given = {key: item for key, item in given.items() if item not in ((), {})}
         return "{" + ", ".join(f"{key}: {item}" for key, item in given.items()) + "}"
     return str(value)

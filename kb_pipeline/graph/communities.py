@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kb_pipeline.models import Edge
+from kb_pipeline.models import Confidence, Edge
 from kb_pipeline.text.folding import fold
 
 if TYPE_CHECKING:
@@ -50,14 +50,29 @@ def to_networkx(paths: Iterable[str], edges: Iterable[Edge]) -> nx.Graph[str]:
     return graph
 
 
-def find_groups(paths: Sequence[str], edges: Sequence[Edge], seed: int) -> Groups:
-    """Louvain communities of at least two pages; equal input gives equal groups."""
+def strongest(edges: Sequence[Edge], inferred_per_page: int) -> list[Edge]:
+    """EXTRACTED edges, and INFERRED ones that are among the strongest so many of at least one of their ends."""
+    inferred: dict[str, list[Edge]] = {}
+    for edge in edges:
+        if edge.confidence is Confidence.INFERRED:
+            inferred.setdefault(edge.source, []).append(edge)
+            inferred.setdefault(edge.target, []).append(edge)
+    kept: set[tuple[str, str]] = set()
+    for found in inferred.values():
+        if len(found) > inferred_per_page:
+            found.sort(key=lambda edge: (-edge.weight, edge.source, edge.target))
+        kept.update((edge.source, edge.target) for edge in found[:inferred_per_page])
+    return [edge for edge in edges if edge.confidence is Confidence.EXTRACTED or (edge.source, edge.target) in kept]
+
+
+def find_groups(edges: Sequence[Edge], seed: int) -> Groups:
+    """Louvain communities of at least two pages; equal edges in equal order give equal groups."""
+    if not edges:
+        return ()
     import networkx as nx
 
     connected = {end for edge in edges for end in (edge.source, edge.target)}
-    graph = to_networkx((path for path in paths if path in connected), edges)
-    if not graph:
-        return ()
+    graph = to_networkx(sorted(connected), edges)
     found = nx.community.louvain_communities(graph, weight="weight", seed=seed)
     groups = [tuple(sorted(group)) for group in found if len(group) > 1]
     return tuple(sorted(groups, key=lambda group: (-len(group), group[0])))

@@ -21,7 +21,7 @@ class PageNotes:
         self._stopped = stopped
         self._mentions: dict[str, dict[str, tuple[Mention, ...]]] = {}
         self._mentioned_by: dict[str, set[str]] = {}
-        self._askers: dict[str, set[str]] = {}
+        self._askers: dict[str, set[str]] | None = None
         self._terms: dict[str, frozenset[str]] = {}
         self.pages_by_term: dict[str, set[str]] = {}
 
@@ -30,8 +30,8 @@ class PageNotes:
         self._mentions[path] = mentions_of(page, resolver)
         for target in self._mentions[path]:
             self._mentioned_by.setdefault(target, set()).add(path)
-        for name in names_asked(page):
-            self._askers.setdefault(name, set()).add(path)
+        if self._askers is not None:
+            _add_asker(self._askers, page)
         self._terms[path] = terms_of(page, self._stopped)
         for term in self._terms[path]:
             self.pages_by_term.setdefault(term, set()).add(path)
@@ -41,8 +41,9 @@ class PageNotes:
         path = page.path
         for target in self._mentions.pop(path):
             _discard(self._mentioned_by, target, path)
-        for name in names_asked(page):
-            _discard(self._askers, name, path)
+        if self._askers is not None:
+            for name in names_asked(page):
+                _discard(self._askers, name, path)
         for term in self._terms.pop(path):
             _discard(self.pages_by_term, term, path)
 
@@ -61,9 +62,25 @@ class PageNotes:
     def terms(self, path: str) -> frozenset[str]:
         return self._terms[path]
 
-    def askers(self, names: Iterable[str]) -> set[str]:
-        """Pages with a reference that one of these names could answer."""
+    def askers(self, names: Iterable[str], pages: Iterable[WikiPage]) -> set[str]:
+        """Pages with a reference that one of these names could answer.
+
+        ``pages`` are those noted now: the table is made of them when it is first asked for and kept from then on, since
+        only a graph that is updated needs it.
+        """
+        names = list(names)
+        if not names:
+            return set()
+        if self._askers is None:
+            self._askers = {}
+            for page in pages:
+                _add_asker(self._askers, page)
         return {path for name in names for path in self._askers.get(name, ())}
+
+
+def _add_asker(askers: dict[str, set[str]], page: WikiPage) -> None:
+    for name in names_asked(page):
+        askers.setdefault(name, set()).add(page.path)
 
 
 def _discard(index: dict[str, set[str]], key: str, path: str) -> None:

@@ -8,6 +8,7 @@ other, where they also share a keyword or title. Precise before complete: a clau
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ _UNITS = {
     "rps": "rps", "qps": "qps", "rpm": "rpm", "tokens": "tokens",
 }  # fmt: skip
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
+_DIGITS = re.compile(r"\d+")
 _VALUE = re.compile(
     r"(?<![\w.\-/:#第])(?:"
     r"(?P<date>\d{4}-\d{1,2}-\d{1,2}|\d{4}\s?年\s?\d{1,2}\s?月\s?\d{1,2}\s?日)"
@@ -41,59 +43,88 @@ _VALUE = re.compile(
     r")",
     re.IGNORECASE | re.MULTILINE,
 )
+"""Tried at runs of digits only: a search for it from each character would cost five times as much."""
+_LONGEST_LABEL = 60
 _BOUNDARY = re.compile(r"[。；;，,、（）()！!？?\n]")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]\s+|\d+[.)、]\s*)+")
-_COPULA = re.compile(r"(?:[:=：＝]|\bis\b|\bare\b|[為是])\s*$")
+_COPULA = re.compile(r"\s*(?:[:=：＝]|\bis\b|\bare\b|[為是])\s*$")
 _NOISE = re.compile(r"[\s*_`|>「」\"'#]+")
 _CJK = re.compile(r"[\u3400-\u9fff]")
+_WIDE = re.compile(r"[\uff00-\uffef]")
 _LATIN = re.compile(r"[a-z]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A value and the clause it stands in. ``line`` is 1-based in the file; ``weight`` how much the skeleton says."""
+    """A value and the clause it stands in. ``at`` is its offset in the body; ``weight`` how much the skeleton says."""
 
     page: WikiPage
     skeleton: str
     value: str
     text: str
-    line: int
+    at: int
     weight: int
+
+    @property
+    def line(self) -> int:
+        """1-based, in the file."""
+        return self.page.body_line + self.page.body.count("\n", 0, self.at)
 
 
 def statements(page: WikiPage) -> Iterator[Statement]:
     """The statements of a page, code blocks left out."""
-    lines = page.body.split("\n")
-    for fence in page.outline.fences:
-        for at in range(fence.line - page.body_line, min(fence.end_line - page.body_line + 1, len(lines))):
-            lines[at] = ""
-    for offset, line in enumerate(lines):
-        for found in _VALUE.finditer(line):
-            statement = _statement(page, line, found, page.body_line + offset)
+    text = _without_code(page)
+    end = 0
+    for digits in _DIGITS.finditer(text):
+        if digits.start() < end:
+            continue
+        found = _VALUE.match(text, digits.start())
+        if found is not None:
+            end = found.end()
+            statement = _statement(page, text, found)
             if statement is not None:
                 yield statement
 
 
-def _statement(page: WikiPage, line: str, found: re.Match[str], number: int) -> Statement | None:
-    before, after = line[: found.start()], line[found.end() :]
-    if line.lstrip().startswith("|"):
-        cells = line.strip().strip("|").split("|")
-        if len(cells) != 2:
+def _without_code(page: WikiPage) -> str:
+    """The body with its code blocks blanked, so that offsets stay."""
+    if not page.outline.fences:
+        return page.body
+    lines = page.body.split("\n")
+    for fence in page.outline.fences:
+        for at in range(fence.line - page.body_line, min(fence.end_line - page.body_line + 1, len(lines))):
+            lines[at] = " " * len(lines[at])
+    return "\n".join(lines)
+
+
+def _statement(page: WikiPage, text: str, found: re.Match[str]) -> Statement | None:
+    first = max(text.rfind("\n", 0, found.start()) + 1, found.start() - _LONGEST_LABEL)
+    last = text.find("\n", found.end())
+    last = min(len(text) if last < 0 else last, found.end() + _LONGEST_LABEL)
+    before, after = text[first : found.start()], text[found.end() : last]
+    if before.startswith("|"):
+        if before.count("|") + after.count("|") != 3:
             return None  # In a wider table the column says what the number is; a row alone does not.
         before, after = before.replace("|", " "), after.replace("|", " ")
-    before = _LIST_MARK.sub("", before)
-    before = _BOUNDARY.split(before)[-1] if _BOUNDARY.search(before) else before
+    before = _BOUNDARY.split(_LIST_MARK.sub("", before))[-1]
     cut = _BOUNDARY.search(after)
     after = after[: cut.start()] if cut else after
-    label = folded(_COPULA.sub("", before.rstrip()))
-    rest = folded(after)
-    weight = len(_CJK.findall(label + rest)) + 2 * len(_LATIN.findall(label + " " + rest))
-    if weight < 2 or any(letter.isdigit() for letter in label + rest):
+    if _DIGITS.search(before) or _DIGITS.search(after):
         return None  # A clause with two values needs a reading that this is not.
+    label = _NOISE.sub("", _COPULA.sub("", _narrow(before)))
+    rest = _NOISE.sub("", _narrow(after))
+    weight = len(_CJK.findall(label + rest)) + 2 * len(_LATIN.findall(f"{label} {rest}"))
+    if weight < 2:
+        return None
     unit = found["unit"]
     kind = "date" if found["date"] else _UNITS[unit.lower()] if unit else ""
-    skeleton = f"{_NOISE.sub('', label)}<{kind}>{_NOISE.sub('', rest)}"
-    return Statement(page, skeleton, _normal(found), (before + found.group() + after).strip(" |"), number, weight)
+    written = (before + found.group() + after).strip(" |")
+    return Statement(page, f"{label}<{kind}>{rest}", _normal(found), written, found.start(), weight)
+
+
+def _narrow(text: str) -> str:
+    """NFKC only where it changes something that matters here: it costs more than all the rest."""
+    return text.lower() if text.isascii() or not _WIDE.search(text) else unicodedata.normalize("NFKC", text).lower()
 
 
 def _normal(found: re.Match[str]) -> str:

@@ -9,6 +9,7 @@ from datetime import date
 from kb_pipeline.lint import wiki_rules
 from kb_pipeline.lint.conflicts import conflict_rules
 from kb_pipeline.lint.page_lint import lint_page
+from kb_pipeline.lint.duplicates import duplicate_rules
 from kb_pipeline.lint.policy import LintPolicy
 from kb_pipeline.lint.report import in_order
 from kb_pipeline.lint.silencing import policy_findings, silenced_rules, without_silenced
@@ -39,7 +40,7 @@ def _wiki_rules(wiki: Wiki, policy: LintPolicy) -> Iterator[Finding]:
         yield from wiki_rules.orphan_rules(wiki, page)
     yield from wiki_rules.title_rules(wiki)
     yield from wiki_rules.paired_rules(wiki, policy)
-    yield from wiki_rules.duplicate_rules(wiki, policy)
+    yield from duplicate_rules(wiki.pages, policy)
     yield from conflict_rules(wiki.pages)
 
 

@@ -1,6 +1,6 @@
-"""Rules that need the other pages: related, titles, links, orphans, near-duplicates (SPEC 9). Linear in the wiki.
+"""Rules that need the other pages: related, titles, links, orphans (SPEC 9). Linear in the wiki.
 
-Their findings are not a page's own. Contradictions between pages: ``conflicts``.
+Their findings are not a page's own. Contradictions between pages: ``conflicts``; copies: ``duplicates``.
 """
 
 from __future__ import annotations
@@ -175,33 +175,3 @@ def paired_rules(wiki: Wiki, policy: LintPolicy) -> Iterator[Finding]:
             whole = len(page.body.strip()) + len(wiki.by_path[other].body.strip())
             if whole <= policy.max_body and together == theirs - {page.path}:
                 yield rules.RELATED_PAIRED.at(page, field="related", count=len(together), other=other)
-
-
-def duplicate_rules(wiki: Wiki, policy: LintPolicy) -> Iterator[Finding]:
-    """Current pages whose bodies are nearly the same, each against the first of its kind by path."""
-    from kb_pipeline.text.similarity import near_duplicates
-
-    current = [page for page in sorted(wiki.pages, key=lambda page: page.path) if _has_text(page, policy)]
-    first: dict[str, WikiPage] = {}
-    for page in current:
-        text = _text(page)
-        same = first.setdefault(text, page)
-        if same is not page:
-            yield rules.NEAR_DUPLICATE.at(page, share=1.0, other=same.path)
-    texts = list(first)
-    reported: set[int] = set()
-    for one, other, share in near_duplicates(texts, policy.near_duplicate):
-        if other not in reported:
-            reported.add(other)
-            yield rules.NEAR_DUPLICATE.at(first[texts[other]], share=share, other=first[texts[one]].path)
-
-
-def _has_text(page: WikiPage, policy: LintPolicy) -> bool:
-    """Below the least length two pages may well be equal by chance, and have another finding already."""
-    return page.status is PageStatus.CURRENT and page.kind != "index" and len(page.body) >= policy.min_body
-
-
-def _text(page: WikiPage) -> str:
-    """The body without its H1, which equals the title."""
-    lines = page.body.strip().split("\n")
-    return "\n".join(lines[1:] if lines[0].startswith("# ") else lines)

@@ -22,6 +22,7 @@ __all__ = ["FIELD_ORDER", "FrontMatter", "as_date", "as_text_list", "set_fields"
 _OPENING = re.compile(r"---[ \t]*\r?\n")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 _LOOKS_LIKE_KEY = re.compile(r"(?:[ \t]*(?:#.*)?\r?\n)*(?:[^\s:#\-][^:\n]{0,80}?|\"[^\"\n]{1,80}\"):(?:[ \t\r\n]|\Z)")
+_KNOWN_KEY = re.compile(rf"^[ \t]*(?:{'|'.join(FIELD_ORDER)}|date):", re.MULTILINE)
 _SEPARATORS = re.compile(r"[,，、\n]")
 _ISO_DATE = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})(?:[Tt ][ \t]*\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?[ \t]*(?:[Zz]|[-+]\d{2}(?::?\d{2})?)?)?"
@@ -168,7 +169,9 @@ def _is_block(result: YamlResult, block: str) -> bool:
         return False
     # Prose between two rules may be broken YAML too; it is front matter only if it begins like one.
     unreadable = any(problem.code == "yaml" for problem in result.problems)
-    return not unreadable or _LOOKS_LIKE_KEY.match(block) is not None or block.lstrip()[:1] in {"{", "\t"}
+    if not unreadable or _LOOKS_LIKE_KEY.match(block) or block.lstrip()[:1] in {"{", "\t"}:
+        return True
+    return _KNOWN_KEY.search(block) is not None
 
 
 def _rule_on_first_line(text: str, result: YamlResult) -> FrontMatter:

@@ -20,14 +20,14 @@ from kb_pipeline.models import Link, LinkKind
 _MARK = re.compile(r"\\|`+|<|%%|\$\$?|!?\[\[?|\]")
 _WIKI = re.compile(r"\[\[((?:(?!\[\[|\]\])[^\n])+)\]\]")
 _HTML = re.compile(
-    r"<!--.*?-->"
-    r"|<[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][\w.:-]*(?:\s*=\s*(?:[^\s\"'=<>`]+|'[^']*'|\"[^\"]*\"))?)*\s*/?>"
+    r"<[A-Za-z][A-Za-z0-9-]*(?:\s+[A-Za-z_:][\w.:-]*(?:\s*=\s*(?:[^\s\"'=<>`]+|'[^']*'|\"[^\"]*\"))?)*\s*/?>"
     r"|</[A-Za-z][A-Za-z0-9-]*\s*>"
     r"|<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>"
-    r"|<\?.*?\?>|<![A-Za-z][^>]*>",
-    re.DOTALL,
 )
-_DESTINATION = re.compile(r"\(\s*(?:<((?:\\.|[^<>\\\n])*)>|([^\s<][^\s]*)?)")
+_HTML_OPENING = re.compile(r"<(?:!--|\?|!\[CDATA\[|!(?=[A-Za-z]))")
+_HTML_ENDS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>", "<!": ">"}
+_DESTINATION = re.compile(r"\(\s*(?:<((?:\\.|[^<>\\\n])*)>)?")
+_IN_DESTINATION = re.compile(r"\\.|[()\s]")
 _TITLE = re.compile(r"(?:\s+(?:\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\((?:\\.|[^()\\])*\)))?\s*\)", re.DOTALL)
 _LABEL = re.compile(r"\[((?:\\.|[^\[\]\\]){0,999})\]", re.DOTALL)
 _LABEL_BREAK = re.compile(r"[ \t]*\n[ \t>]*")
@@ -35,6 +35,8 @@ _INLINE_MATH = re.compile(r"\$(?![\s$])(?:\\.|[^$\\\n])*?(?<![\s\\])\$(?!\d)")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+_DEEPEST_DESTINATION = 32
+_LONGEST_LABEL = 999
 _DEEPEST = 64
 """Brackets that can be open at once; more is no writing by a person."""
 
@@ -75,6 +77,7 @@ class _Scanner:
         self._starts = line_starts
         self._first_line = first_line
         self._references = references
+        self._unclosed: dict[str, int] = {}
         self.found: list[Link] = []
 
     def scan(self, regions: Sequence[Region]) -> None:
@@ -143,14 +146,26 @@ class _Scanner:
         if mark == "\\":
             return at + 1 + (at + 1 < end and body[at + 1] in _PUNCTUATION)
         if mark == "<":
-            html = _HTML.match(body, at, end)
-            return html.end() if html else at + 1
+            return self._after_html(at, end)
         if mark == "$" and not (at and body[at - 1].isalnum()):
             math = _INLINE_MATH.match(body, at, end)
             # "$5, [[plan]], 10$" names prices around a link.
             if math and not (body[at + 1].isdigit() and "[[" in math.group()):
                 return math.end()
         return at + len(mark)
+
+    def _after_html(self, at: int, end: int) -> int:
+        found = _HTML_OPENING.match(self._body, at, end)
+        if found:
+            # Looked for once: many openings without an end would cost their number times the length.
+            opening, begin = found.group(), found.end()
+            closing = _HTML_ENDS[opening]
+            close = -1 if self._unclosed.get(opening) == end else self._body.find(closing, begin, end)
+            if close < 0:
+                self._unclosed[opening] = end
+            return begin if close < 0 else close + len(closing)
+        html = _HTML.match(self._body, at, end)
+        return html.end() if html else at + 1
 
     def _after_code(self, ticks: dict[int, list[int]], at: int, length: int, region: Region) -> int:
         places = ticks.get(length, [])
@@ -224,7 +239,7 @@ class _Scanner:
             return inline
         label = _LABEL.match(self._body, at + 1, end)
         text = label.group(1) if label and label.group(1).strip() else self._body[bracket.after : at]
-        if text.startswith("^"):
+        if text.startswith("^") or len(text) > _LONGEST_LABEL:
             return None
         href = self._references.get(normalizeReference(text))
         return None if href is None else (href, label.end() if label else at + 1)
@@ -234,13 +249,25 @@ class _Scanner:
         found = _DESTINATION.match(self._body, at, end)
         if not found:
             return None
-        if found.group(1) is not None:
-            written, close = found.group(1), found.end()
-        else:
-            written, close = _balanced(found.group(2) or "")
-            close += found.start(2) if found.group(2) else found.end()
+        written, close = found.group(1), found.end()
+        if written is None:
+            begin, close = close, self._end_of_destination(close, end)
+            written = self._body[begin:close]
         title = _TITLE.match(self._body, close, end)
         return (unescapeAll(written), title.end()) if title else None
+
+    def _end_of_destination(self, begin: int, end: int) -> int:
+        """Where a bare destination ends: at a blank, or at the bracket that closes the link."""
+        depth = 0
+        for found in _IN_DESTINATION.finditer(self._body, begin, end):
+            mark = found.group()
+            if mark == "(":
+                depth += 1
+            elif mark == ")":
+                depth -= 1
+            if mark.isspace() or depth < 0 or depth > _DEEPEST_DESTINATION:
+                return found.start()
+        return end
 
     def _add(self, kind: LinkKind, target: str, anchor: str | None, label: str | None, start: int, end: int) -> None:
         line = bisect_right(self._starts, start) - 1 + self._first_line
@@ -260,21 +287,3 @@ def _tick_runs(body: str, start: int, end: int) -> dict[int, list[int]]:
     for found in re.finditer("`+", body[start:end]):
         runs.setdefault(len(found.group()), []).append(found.start() + start)
     return runs
-
-
-def _balanced(text: str) -> tuple[str, int]:
-    """The part of a bare destination up to the bracket that closes the link, and its length."""
-    depth = 0
-    skip = False
-    for index, char in enumerate(text):
-        if skip:
-            skip = False
-        elif char == "\\":
-            skip = True
-        elif char == "(":
-            depth += 1
-        elif char == ")":
-            if depth == 0:
-                return text[:index], index
-            depth -= 1
-    return text, len(text)

@@ -78,7 +78,7 @@ class LinkResolver:
     def __init__(self, pages: Iterable[WikiPage]) -> None:
         self._pages: dict[str, WikiPage] = {}
         self._paths: dict[str, list[str]] = {}
-        self._names: dict[str, list[str]] = {}
+        self._names: dict[str, list[tuple[str, str]]] = {}
         self._titles: dict[str, list[str]] = {}
         self._aliases: dict[str, list[str]] = {}
         self._anchors: dict[str, Mapping[str, str]] = {}
@@ -90,7 +90,7 @@ class LinkResolver:
         self._pages[path] = page
         folded = _fold(path)
         self._paths.setdefault(folded, []).append(path)
-        self._names.setdefault(folded.rpartition("/")[2], []).append(path)
+        self._names.setdefault(folded.rpartition("/")[2].removesuffix(".md"), []).append((f"/{folded}", path))
         if page.title:
             self._titles.setdefault(_fold(page.title.strip()), []).append(path)
         for alias in page.aliases:
@@ -148,11 +148,10 @@ class LinkResolver:
         return self._paths.get(f"{folded}.md") or self._paths.get(folded) or []
 
     def _by_name(self, target: str) -> Iterable[list[str]]:
-        folded = _fold(posixpath.normpath(target))
-        name = folded.rpartition("/")[2]
-        same_name = self._names.get(f"{name}.md") or self._names.get(name) or []
-        ending = "/" + folded
-        yield [path for path in same_name if _fold("/" + path).removesuffix(".md").endswith(ending.removesuffix(".md"))]
+        folded = _fold(posixpath.normpath(target)).removesuffix(".md")
+        ending = f"/{folded}.md"
+        # A path's ending of one part is its base name: both steps are one.
+        yield [path for known, path in self._names.get(folded.rpartition("/")[2], []) if known.endswith(ending)]
         yield self._titles.get(_fold(target.strip()), [])
         yield self._aliases.get(_fold(target.strip()), [])
 

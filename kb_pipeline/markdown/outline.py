@@ -195,7 +195,7 @@ def _sections(body: str, starts: Sequence[int], placed: Sequence[_Placed], first
         breadcrumb=(),
         text=body[starts[lead_begin] : starts[ends[0]]],
         line=first_line,
-        end_line=max(first_line, ends[0] + first_line - 1),
+        end_line=ends[0] + first_line - 1,
     )
     taken = {LEAD: 1}
     above: list[Section] = []

@@ -16,8 +16,11 @@ _NEEDS_QUOTES = re.compile(r":(?:\s|$)|\s#|\s$|^\s|^---|^\.\.\.|[\t]")
 _FLOW_MARKS = re.compile(r"[,\[\]{}:#\"']")
 # Everything YAML 1.1 or 1.2 loaders would turn into a number, date, boolean, null or merge key.
 _OTHER_TYPE = re.compile(
-    r"(?:[-+]?(?:\.?[0-9][0-9_.,:eE+\-xXoObB]*[a-fA-F0-9_]*)|[-+]?\.(?:inf|nan)|y|n|yes|no|on|off|true|false|null|~|<<|=)$"
-    r"|^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}",
+    r"[-+]?(?:[0-9][0-9_,]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:e[-+]?[0-9]+)?$"
+    r"|[-+]?0[box][0-9a-f_]+$"
+    r"|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$"
+    r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:$|[t \t][ \t]*[0-9])"
+    r"|(?:[-+]?\.(?:inf|nan)|y|n|yes|no|on|off|true|false|null|~|<<|=)$",
     re.IGNORECASE,
 )
 _FOLDED = re.compile("[\\s\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]*[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029][\\s]*")

@@ -29,6 +29,7 @@ from kb_pipeline.models.page import (
 )
 from kb_pipeline.models.raw import FileReading, RawDocument, RawEntry
 from kb_pipeline.models.retrieval import (
+    TEXT_SCHEME,
     Chunk,
     Confidence,
     Edge,
@@ -48,6 +49,7 @@ from kb_pipeline.models.rewriting import (
 from kb_pipeline.models.text import Fact, FactKind
 
 __all__ = [
+    "TEXT_SCHEME",
     "UNRESOLVED_SCOPE",
     "BodyOutline",
     "BuildPlan",

@@ -102,7 +102,10 @@ class BuildPlan:
 
 @dataclass(frozen=True, slots=True)
 class DocumentOutcome:
-    """What a build did with one document. ``pages`` are page paths; ``seconds`` wall time of its compilation."""
+    """What a build did with one document. ``pages`` are page paths; ``seconds`` wall time of its compilation.
+
+    ``key``: by which key its pages were made, where that is not the rewriter's of now ("" otherwise).
+    """
 
     document: str
     state: DocumentState
@@ -110,6 +113,7 @@ class DocumentOutcome:
     pages: tuple[str, ...] = ()
     reason: str | None = None
     seconds: float = 0.0
+    key: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -41,7 +41,9 @@ class Section:
 
     ``section_id``: stable slug path (``h2/h3``), unique in the page; the lead is ``_lead``.
     ``slug``: the heading's page-unique anchor, "" for the lead. ``text``: own text without the heading line and
-    without sub-sections, exactly as written. ``line``..``end_line``: 1-based, inclusive, in the file.
+    without sub-sections, exactly as written. ``line``..``end_line``: 1-based, inclusive, in the file (an empty lead ends
+    before its line). ``parent``: section_id of the section around it. ``breadcrumb``: headings from the outermost
+    section down to this one, the page's title not among them; empty for the lead. A further H1 is a section too.
     """
 
     section_id: str

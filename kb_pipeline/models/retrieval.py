@@ -31,6 +31,10 @@ class Edge:
     stated_by: tuple[str, ...] = ()
 
 
+TEXT_SCHEME = "t1"
+"""How ``Chunk.embed_text`` is made (``embeddings.chunking``): part of each ``model_version``, raised with each change."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """What is embedded: a section, or one part of a long one.

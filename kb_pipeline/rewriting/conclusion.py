@@ -30,6 +30,11 @@ _STATES = re.compile(
     r"|\b(?:must|should|always|decided|is an?|are|default|because|use[sd]?|requires?|provides?|allows?)\b",
     re.IGNORECASE,
 )
+_ANNOUNCES = re.compile(
+    r"^(?:以下|下面|接下來|此文|此頁|這個文件|這一頁)[^。！？\n]{0,12}?(?:介紹|說明|描述|整理|記錄|紀錄|概述|討論|探討|列出|包含|涵蓋|旨在|將)"
+    r"|^(?:this|the following) (?:page|document|article|guide|note|section|file|tutorial|runbook)\b",
+    re.IGNORECASE,
+)
 _QUESTION = re.compile(r"[?？]\s*$")
 _COMMAND_LIKE = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]*(?=[\s=]|$)|^\s*[$#>]\s|\s\|\s|&&|\$\(")
 _CALLOUT = re.compile(r"^\s*>\s*\[!", re.MULTILINE)
@@ -88,7 +93,9 @@ def _opening_quote(part: Part) -> Block | None:
         return None
     text = plain(first.text)
     limit = 2 * (LIMIT_CJK if has_cjk(text) else LIMIT_LATIN)
-    return first if len(text) <= limit and "```" not in first.text and _has_words(text) and not links_only(first.text) else None
+    concludes = len(text) <= limit and "```" not in first.text and _has_words(text) and not links_only(first.text)
+    leads_on = FILLER.match(text) or _ANNOUNCES.match(text) or text.endswith((":", "：", "?", "？"))
+    return first if concludes and not leads_on else None
 
 
 def _opening(part: Part, prose: Prose) -> Sequence[Sentence]:
@@ -134,6 +141,7 @@ def _will_do(sentence: Sentence) -> bool:
     words = plain(text)
     return not (
         FILLER.match(text)
+        or _ANNOUNCES.match(text)
         or _QUESTION.search(text)
         or re.search(r"[:：]\s*$", text)
         or "![" in text
@@ -144,6 +152,7 @@ def _will_do(sentence: Sentence) -> bool:
         or text.lstrip().startswith(("<", "[!", "|", "+-", "$$", "{%", "{{"))
         or not _has_words(words)
         or not _fits(words)
+        or len(text) > 2 * LIMIT_LATIN
     )
 
 

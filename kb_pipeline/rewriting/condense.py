@@ -30,7 +30,8 @@ FILLER = re.compile(
     r"|tutorial|post|chapter|topic) (?:is|describes|explains|covers|provides|shows|contains|outlines|will|discusses|lists)\b"
     r"|(?:the following|below) (?:section|article|table|example|list)s? (?:describe|explain|show|cover|list)"
     r"|here(?:'s| is| are)? (?:the |a |an |some )?(?:links?|videos?)\b|welcome to\b|let'?s (?:get started|begin|dive)\b|(?:we|you) will (?:learn|see|cover)\b|here (?:we|you) (?:will|can) (?:learn|see)"
-    r"|(?:本|這)(?:文|篇|篇文章|篇文件|文件|節|章|教學課程|主題|頁面|指南)(?:將|會|中|主要|旨在|內容|說明|介紹|描述|提供|討論|列出|示範|包含)"
+    r"|本(?:文|篇|節|章|教學課程|主題|頁|指南)"
+    r"|這(?:篇文章|篇文件|篇|份文件|章|節)(?:將|會|中|主要|旨在|內容|說明|介紹|描述|提供|討論|列出|示範|包含)"
     r"|在(?:本|這)(?:文|篇文章|節|章|教學課程|主題|指南)(?:中|裡)?|(?:下列|以下|下面)(?:各節|章節|小節|文章)|歡迎(?:使用|來到|閱讀)"
     r"|(?:接下來|下面)(?:讓我們|我們來|將會?介紹|將會?說明))",
     re.IGNORECASE,

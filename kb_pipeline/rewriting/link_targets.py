@@ -25,7 +25,8 @@ from kb_pipeline.rewriting.link_text import Reference
 
 _EXTERNAL = re.compile(r"(?:[a-z][a-z0-9+.-]+:|//)", re.IGNORECASE)
 _SUFFIXES = (".md", ".markdown", ".mdx", ".txt")
-_INDEX_NAMES = ("readme.md", "index.md")
+_ENDINGS = (*_SUFFIXES, "/readme.md", "/index.md")
+"""What a name is tried with that is no file's: a document without its suffix, the document of a folder."""
 _REPEATED = re.compile(r"(.+)-([1-9]\d{0,2})")
 _KINDS = {"wikilink": LinkKind.WIKILINK, "embed": LinkKind.EMBED, "markdown": LinkKind.MARKDOWN}
 
@@ -80,27 +81,34 @@ class RawNames:
 
         Order of SPEC 4: relative path, path from the root, unique path suffix (the own folder first).
         """
-        target = unicodedata.normalize("NFC", target)
-        without_query = target.partition("?")[0]
-        for written in dict.fromkeys((target, without_query)):
+        target = _folded(target)
+        while target:
             # A leading slash means the root of the source, as on the sites that such documents come from.
-            from_root = posixpath.normpath(written.lstrip("/"))
-            relative = from_root if written.startswith("/") else posixpath.normpath(posixpath.join(folder, written))
-            for path in dict.fromkeys((relative, from_root)) if written else ():
-                found = self._at(_folded(path))
+            if not target.startswith("/"):
+                found = self._at(posixpath.normpath(f"{_folded(folder)}/{target}" if folder else target))
                 if found:
                     return found
+            if folder or target.startswith("/"):
+                found = self._at(posixpath.normpath(target.lstrip("/")))
+                if found:
+                    return found
+            head, mark, _ = target.partition("?")
+            if not mark:
+                break
+            target = head
         return self._by_suffix(target, folder)
 
     def _at(self, path: str) -> str | None:
-        for candidate in (path, *(path + suffix for suffix in _SUFFIXES), *(f"{path}/{name}" for name in _INDEX_NAMES)):
-            found = self._by_path.get(candidate.removeprefix("./"))
-            if found:
-                return found
-        return None
+        found = self._by_path.get(path)
+        if found is None and not path.endswith(_SUFFIXES):
+            for ending in _ENDINGS:
+                found = self._by_path.get(path + ending if path != "." else ending[1:])
+                if found:
+                    break
+        return found
 
     def _by_suffix(self, target: str, folder: str) -> str | tuple[str, ...] | None:
-        wanted = _folded(posixpath.normpath(target.strip("/")))
+        wanted = posixpath.normpath(target.strip("/"))
         if wanted.startswith(".") or (target.startswith("/") and "/" not in wanted):
             return None
         name = posixpath.basename(wanted)

@@ -46,7 +46,7 @@ from kb_pipeline.rewriting.language import Words, detect_language, words_for
 from kb_pipeline.rewriting.layout import anchor_addresses, page_body, with_definitions, with_own_links
 from kb_pipeline.rewriting.naming import part_paths, written_stem
 from kb_pipeline.rewriting.scope import choose_scope
-from kb_pipeline.rewriting.splitting import MAX_BODY, MIN_BODY, Part, blocks_size, split_document
+from kb_pipeline.rewriting.splitting import CONCLUSION_ROOM, MAX_BODY, MIN_BODY, Part, blocks_size, split_document
 from kb_pipeline.rewriting.structure import RawOutline, Section, is_link_list, one_line, read_outline, without_empty
 from kb_pipeline.rewriting.summary import summarise
 from kb_pipeline.text.glossary import Glossary
@@ -57,6 +57,7 @@ RULES_VERSION = "offline-1"
 Gates = Callable[[tuple[PageDraft, ...], RawDocument], Sequence[Finding]]
 """Findings over the drafts of one document; an error holds them back."""
 
+_ROOMS = (CONCLUSION_ROOM, 2 * CONCLUSION_ROOM, 4 * CONCLUSION_ROOM)
 _LONG_LEAD = 500
 _NEIGHBOURS = 2
 """Parts further away than this are not related when a document has more than five: ``related`` has room for eight,
@@ -127,8 +128,22 @@ class OfflineRewriter:
         latest = self._today() if self._today is not None else None
         return date_of(fields.values, document.path, text, document.dated, latest)
 
-    def _drafts(self, reading: _Reading, updated: date, *, is_index: bool) -> tuple[tuple[PageDraft, ...], list[Finding]]:
-        parts = _parts(reading)
+    def _drafts(
+        self, reading: _Reading, updated: date, *, is_index: bool
+    ) -> tuple[tuple[PageDraft, ...], tuple[Finding, ...]]:
+        """Pages of a document. What is only known at the end (link definitions, longer links between parts) may make
+        one too long: then all is dealt out again with more room."""
+        drafts: tuple[PageDraft, ...] = ()
+        for room in _ROOMS:
+            parts = _parts(reading, room)
+            drafts = self._pages(reading, parts, updated, is_index=is_index)
+            if all(len(draft.body) <= MAX_BODY or part.oversize for draft, part in zip(drafts, parts, strict=True)):
+                break
+        return drafts, tuple(_too_long(draft) for draft in drafts if len(draft.body) > MAX_BODY)
+
+    def _pages(
+        self, reading: _Reading, parts: Sequence[Part], updated: date, *, is_index: bool
+    ) -> tuple[PageDraft, ...]:
         titles = _titles(reading, parts)
         base = reading.context.base_path
         paths = part_paths(base, titles, [part.heading for part in parts], reading.context.existing)
@@ -162,12 +177,14 @@ class OfflineRewriter:
                 words,
                 written=fields.summary if index == 0 else "",
                 taken_from=taken,
+                is_index=is_index,
             )
-            if not first_lines and not is_index:
+            if not first_lines or (part.oversize and len(first_lines) > len(summary)):
                 first_lines = summary
             if index == 0 and fields.successor:
                 pointer = words.superseded.format(link=_link(fields.successor))
                 first_lines = f"{pointer}\n\n{first_lines}" if first_lines else pointer
+            first_lines = _fitting(first_lines, summary, len(page_body(title, "", shown)), words)
             bodies.append(page_body(title, first_lines, shown))
             keywords = choose_keywords(
                 lines=_keyword_lines(reading, part, index),
@@ -197,11 +214,10 @@ class OfflineRewriter:
                 )
             )
         bodies = with_definitions(bodies, reading.source)
-        finished = tuple(
+        return tuple(
             replace(draft, body=with_own_links(body, draft.path, addresses))
             for draft, body in zip(drafts, bodies, strict=True)
         )
-        return finished, [_too_long(draft) for draft in finished if len(draft.body) > MAX_BODY]
 
 
 def _read(document: RawDocument, context: RewriteContext, fields: RawFields, cleaned: str) -> _Reading:
@@ -215,14 +231,14 @@ def _read(document: RawDocument, context: RewriteContext, fields: RawFields, cle
     return _Reading(document, context, fields, words, source, outline, facts, prose, dropped)
 
 
-def _parts(reading: _Reading) -> list[Part]:
+def _parts(reading: _Reading, room: int) -> list[Part]:
     """The condensed document over its pages; all of it, where condensing would leave less than a page needs."""
     outline = reading.outline
     lead = condensed_blocks(outline.lead, reading.prose, reading.dropped)
     sections = [condensed_section(section, reading.prose, reading.dropped) for section in outline.sections]
-    parts = split_document(lead, sections, outline.title, reading.words)
+    parts = split_document(lead, sections, outline.title, reading.words, room)
     if len(parts) == 1 and len(page_body(outline.title, "", parts[0])) < MIN_BODY + 100:
-        return split_document(outline.lead, outline.sections, outline.title, reading.words)
+        return split_document(outline.lead, outline.sections, outline.title, reading.words, room)
     return parts
 
 
@@ -285,6 +301,16 @@ def _without_sentences(block: Block, gone: Sequence[str]) -> Block | None:
         before, _, after = text.partition(sentence)
         text = f"{before.rstrip()} {after.lstrip()}" if before.strip() and after.strip() else before + after
     return replace(block, text=text.strip()) if text.strip() else None
+
+
+def _fitting(conclusion: str, summary: str, length: int, words: Words) -> str:
+    """A conclusion that a page of ``length`` still has room for: itself, the summary, or the summary's first facts."""
+    room = MAX_BODY - length - 4
+    if len(conclusion) <= room or length > MAX_BODY:
+        return conclusion
+    items = summary.split(words.item_joint)
+    fitting = [words.item_joint.join(items[:count]) for count in range(len(items), 0, -1)]
+    return next((text for text in fitting if len(text) <= room), "")
 
 
 def _with_document_facts(part: Part, fields: RawFields, words: Words) -> Part:

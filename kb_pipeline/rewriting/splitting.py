@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from kb_pipeline.rewriting.blocks import Block, BlockKind
+from kb_pipeline.rewriting.blocks import Block, BlockKind, read_blocks
 from kb_pipeline.rewriting.language import Words
 from kb_pipeline.rewriting.structure import Section
 from kb_pipeline.text.sentences import split_sentences
@@ -23,12 +23,16 @@ ADVISED = (500, 2000)
 CONCLUSION_ROOM = 220
 """Reserved on each page for its conclusion and the rest of its title, before they are known."""
 
+LONGEST_BLOCK = MAX_BODY - MIN_BODY
+"""A block longer than this has a page to itself, over the limit if need be."""
+
 _UNIT = 1500
 """Sections longer than this may be cut when a document is: what is left fits with title and conclusion."""
 
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+(?=\S)")
 _MARKER = re.compile(r"^(\s*)(\d{1,9})([.)])(\s+)")
 _CUT_INSIDE_H2, _CUT_INSIDE_H3 = 2.0, 4.0
-_PART_COST, _OVER_COST, _TINY_COST = 3.0, 60.0, 1000.0
+_PART_COST, _SQUEEZED_COST, _OVER_COST, _TINY_COST = 3.0, 25.0, 60.0, 1000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +66,16 @@ class _Unit:
     oversize: bool = False
 
 
-def split_document(lead: Sequence[Block], sections: Sequence[Section], title: str, words: Words) -> list[Part]:
-    """One part when all fits into a page, else the best cut."""
-    overhead = len(title) + CONCLUSION_ROOM
+def split_document(
+    lead: Sequence[Block], sections: Sequence[Section], title: str, words: Words, room: int = CONCLUSION_ROOM
+) -> list[Part]:
+    """One part when all fits into a page, else the best cut. ``room`` is kept free on each page."""
+    overhead = len(title) + room
     size = overhead + blocks_size(lead) + sum(section_size(section) for section in sections)
     if size <= MAX_BODY:
         return [Part(tuple(lead), tuple(sections))]
     units = list(_units(lead, sections))
-    bounds = _best_cut(units, overhead)
+    bounds = _best_cut(units, overhead, room)
     return [_part(units[a:b], sections, words, first=a == 0) for a, b in bounds]
 
 
@@ -117,7 +123,7 @@ def _block_units(h2: int, h3: int, blocks: Sequence[Block], heading: int) -> Ite
             group, size, opens = [], 0, False
         group.append(piece)
         size += length
-        if length > MAX_BODY - 300:
+        if length > LONGEST_BLOCK:
             yield unit(oversize=True)
             group, size, opens = [], 0, False
     if group:
@@ -132,8 +138,9 @@ def _pieces(block: Block) -> Iterator[Block]:
     """A long list at its items, a long paragraph at its sentences, a long quote at its blank lines; the rest whole."""
     if len(block.text) <= _UNIT:
         yield block
-    elif block.kind is BlockKind.LIST and len(block.items) > 1:
-        yield from _list_pieces(block)
+    elif block.kind is BlockKind.LIST and block.items:
+        for piece in _list_pieces(block):
+            yield from _opened_item(piece) if len(piece.text) > _UNIT and len(piece.items) == 1 else (piece,)
     elif block.kind is BlockKind.PARAGRAPH:
         for group in _groups(split_sentences(block.text)):
             yield replace(block, text="".join(group).strip())
@@ -152,6 +159,28 @@ def _list_pieces(block: Block) -> Iterator[Block]:
             group[0] = _renumbered(group[0], number)
         yield replace(block, text="\n".join(group), items=tuple(group))
         number += len(group)
+
+
+def _opened_item(block: Block) -> Iterator[Block]:
+    """One item that is longer than a unit: its first paragraph stays an item, what is nested in it follows below."""
+    item = _ITEM.match(block.text)
+    if item is None:
+        yield block
+        return
+    width = len(item.group(0))
+    lines = block.text.split("\n")
+    inner = "\n".join([lines[0][width:], *(line[width:] if not line[:width].strip() else line for line in lines[1:])])
+    source = read_blocks(inner)
+    for index, piece in enumerate(source.blocks):
+        text = piece.text
+        if piece.kind is BlockKind.HEADING:
+            text = f"**{text}**"
+        if index == 0 and piece.kind is BlockKind.PARAGRAPH:
+            text = item.group(0) + text.replace("\n", "\n" + " " * width)
+        opened = replace(piece, kind=BlockKind.PARAGRAPH if piece.kind is BlockKind.HEADING else piece.kind, text=text)
+        yield from _pieces(replace(opened, start=block.start, end=block.start))
+    for text in (*source.definitions.values(), *source.footnotes.values()):
+        yield Block(BlockKind.PARAGRAPH, text, block.start, block.start)
 
 
 def _renumbered(text: str, number: int) -> str:
@@ -191,18 +220,21 @@ class _Cut:
     start: int = field(default=0)
 
 
-def _best_cut(units: Sequence[_Unit], overhead: int) -> list[tuple[int, int]]:
+def _best_cut(units: Sequence[_Unit], overhead: int, room: int) -> list[tuple[int, int]]:
     """Bounds of the parts at least cost: dynamic programming over the few units that fit into one page."""
     best = [_Cut(0.0)]
     for end in range(1, len(units) + 1):
         chosen: _Cut | None = None
-        size, oversize = overhead, 0
+        size, beside, oversize = overhead, overhead, 0
         for start in range(end - 1, -1, -1):
-            size += units[start].size
-            oversize += units[start].oversize
-            if size > MAX_BODY + 1500 * (oversize + 1) and start < end - 1:
+            unit = units[start]
+            size += unit.size
+            beside += 0 if unit.oversize else unit.size
+            oversize += unit.oversize
+            if start < end - 1 and (beside > MAX_BODY or oversize > 1):
                 break
-            cost = best[start].cost + _page_cost(size, oversize, end - start) + _boundary_cost(units[start], start)
+            cost = best[start].cost + _boundary_cost(unit, start)
+            cost += _page_cost(size, beside, room, alone=end - start == 1, oversize=bool(oversize))
             if chosen is None or cost < chosen.cost:
                 chosen = _Cut(cost, start)
         best.append(chosen or _Cut(best[-1].cost, end - 1))
@@ -214,11 +246,14 @@ def _best_cut(units: Sequence[_Unit], overhead: int) -> list[tuple[int, int]]:
     return bounds[::-1]
 
 
-def _page_cost(size: int, oversize: int, count: int) -> float:
+def _page_cost(size: int, beside: int, room: int, *, alone: bool, oversize: bool) -> float:
+    """``beside`` is the size without a block that is too long by itself."""
+    if MAX_BODY < size <= MAX_BODY + room - 80 and not oversize:
+        return _SQUEEZED_COST  # the page has room for a short conclusion only
     if size > MAX_BODY:
-        # Beside a block that is too long by itself only what would else be too short a page is let in.
-        return _OVER_COST + (count - 1) * 30 if oversize or count == 1 else 10 * _TINY_COST + size
-    if size - CONCLUSION_ROOM < MIN_BODY + 20:
+        # Beside such a block only what would else be too short a page is let in.
+        return _OVER_COST + max(0, beside - room) / 10 if oversize or alone else 10 * _TINY_COST + size
+    if size - room < MIN_BODY + 20:
         return _TINY_COST
     if size < ADVISED[0]:
         return _PART_COST + (ADVISED[0] - size) / 50

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kb_pipeline.markdown.slugs import heading_slug
-from kb_pipeline.rewriting.blocks import Block, BlockKind, BlockSource
+from kb_pipeline.rewriting.blocks import Block, BlockKind, BlockSource, definition_label
 from kb_pipeline.rewriting.inline import links_only, plain, without_block_marks
 from kb_pipeline.rewriting.language import Words
 from kb_pipeline.rewriting.naming import humanised
@@ -23,6 +23,7 @@ _ANCHOR = re.compile(r"<a\s+[^>]*?\b(?:name|id)\s*=\s*[\"']?([^\"'\s>]+)[\"']?[^
 _ONLY_ANCHORS = re.compile(r"^(?:\s*<a\s+[^>]*?\b(?:name|id)\s*=[^>]*>\s*(?:</a\s*>)?)+\s*$", re.IGNORECASE)
 _HEADING_ID = re.compile(r"\s*\{:?\s*#([\w-]+)[^}]*\}\s*$")
 _HEADING_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_REFERENCE = re.compile(r"(?<!!)\[([^\]\[]+)\](?:\[([^\]\[]*)\])?(?![(\[:])")
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,80})\*\*[:：]?$|^__([^_\n]{2,80})__[:：]?$")
 _GENERIC = frozenset(
     # A document called so says nothing about itself; as one of many it needs its folder's or file's name too.
@@ -69,7 +70,7 @@ class _Node:
 
 def read_outline(source: BlockSource, raw_path: str, field_title: str | None, words: Words) -> RawOutline:
     """The outline of a parsed body. ``field_title`` is the front matter's title."""
-    nodes = _nodes(source.blocks)
+    nodes = _nodes(source)
     _promote_bold_lines(nodes)
     _drop_contents(nodes)
     title, title_node, subtitle = _title(nodes, raw_path, field_title, words)
@@ -105,11 +106,11 @@ def unique_slug(slug: str, taken: dict[str, int]) -> str:
     return name
 
 
-def _nodes(blocks: Sequence[Block]) -> list[_Node]:
+def _nodes(source: BlockSource) -> list[_Node]:
     nodes = [_Node(0, "")]
     seen: dict[str, int] = {}
     pending: list[str] = []
-    for block in blocks:
+    for block in source.blocks:
         if block.kind in {BlockKind.HTML, BlockKind.PARAGRAPH} and _ONLY_ANCHORS.match(block.text):
             pending += _ANCHOR.findall(block.text)
             continue
@@ -126,7 +127,7 @@ def _nodes(blocks: Sequence[Block]) -> list[_Node]:
             text = text[: identified.start()]
         anchors.append(unique_slug(heading_slug(plain(text)), seen))
         node = _Node(block.level, "", anchors)
-        node.text, linked = _heading_text(text)
+        node.text, linked = _heading_text(text, source)
         if linked:
             node.blocks.append(replace(block, kind=BlockKind.PARAGRAPH, text=linked, level=0, end=block.start))
         nodes.append(node)
@@ -135,9 +136,15 @@ def _nodes(blocks: Sequence[Block]) -> list[_Node]:
     return nodes
 
 
-def _heading_text(text: str) -> tuple[str, str]:
+def _heading_text(text: str, source: BlockSource) -> tuple[str, str]:
     """A heading without links and outer emphasis, and the links that stood in it."""
-    linked = " ".join(match.group(0) for match in _HEADING_LINK.finditer(text))
+    links = [match.group(0) for match in _HEADING_LINK.finditer(text)]
+    if "[" in text and source.definitions:
+        for match in _REFERENCE.finditer(text):
+            if definition_label(match.group(2) or match.group(1)) in source.definitions:
+                links.append(match.group(0))
+                text = text.replace(match.group(0), match.group(1), 1)
+    linked = " ".join(links)
     text = re.sub(r"</?[A-Za-z][^<>`]*>", "", text) if "<" in text and "`" not in text else text
     text = _HEADING_LINK.sub(lambda match: "" if match.group(0).startswith("!") else match.group(1), text)
     bold = re.fullmatch(r"\s*(\*\*|__|\*|_)([^*_]+)\1\s*", text)

@@ -21,10 +21,13 @@ from kb_pipeline.rewriting.splitting import Part
 SHORTEST, LONGEST = 15, 160
 
 TOPIC_WORDS = re.compile(
-    r"相關|的說明|介紹|簡介|概述|\boverview\b|\bintroduction\b|\babout\b|\bdescribes?\b|\bexplains?\b|\binformation on\b"
-    r"|\bdetails (?:of|on)\b|\bguide to\b|\bdiscuss(?:es)?\b|\bvarious\b",
+    r"相關|的說明|介紹|簡介|概述|的總覽|^(?:主要)?(?:說明|描述|討論|探討|關於)"
+    r"|\b(?:overview|introduc(?:es?|ing|tion)|about|describ(?:es?|ing)|explain(?:s|ing)?|explanations?|discuss(?:es|ion)?|related to"
+    r"|information (?:on|about|regarding)|details (?:of|on|about)|guide to|various|this (?:page|document|article|file|note|guide))\b",
     re.IGNORECASE,
 )
+"""What says that a page is about something, instead of what is in it; no clause with one of these is used."""
+
 UNTELLING = re.compile(
     r"^(?:後續步驟|下一步|先決條件|必要條件|參考資料?|另見|文件資料|內容|步驟|注意事項|備註|附錄"
     r"|next steps|prerequisites|references?|see also|document details|details|steps|notes?|appendix|links|resources|todo)$",
@@ -39,7 +42,6 @@ _MARKS = (
 _CUT = re.compile(_MARKS + r"|\n[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]|>|\n)")
 """Where a clause ends. A single line break is a soft wrap, unless an item or a quote's line begins."""
 
-_CUT_ROW = re.compile(_MARKS + r"|\n|\|")
 _LABEL = re.compile(r"^[^:：]{1,24}[:：]\s*\S")
 _TRIM = " \t,，、;；:：.。!！?？-–—*_#>|「」『』"
 _LEADING_WORDS = re.compile(
@@ -86,12 +88,17 @@ def summarise(
     *,
     written: str = "",
     taken_from: Sequence[Block] = (),
+    is_index: bool = False,
 ) -> str:
     """One line. ``written`` is a summary that the raw front matter has, used if it lists facts and not a topic;
     ``taken_from`` are blocks that became the conclusion. Headings that ``title`` says already come last."""
     if SHORTEST <= len(written) <= 2 * LONGEST and not TOPIC_WORDS.search(written) and "\n" not in written:
         return written
-    clauses = list(_clauses(part, facts, taken_from))
+    if is_index:
+        listed = _joined(list(dict.fromkeys(_link_labels(part))), words)
+        if len(listed) >= SHORTEST:
+            return listed
+    clauses = list(_clauses(part, facts, taken_from, words))
     chosen = _chosen(clauses, words)
     items = [clause.text for clause in sorted(chosen, key=lambda clause: clause.start)]
     if len(items) < 3 or len(words.item_joint.join(items)) < 3 * SHORTEST:
@@ -145,17 +152,53 @@ def _chosen(clauses: Sequence[_Clause], words: Words) -> list[_Clause]:
     return chosen
 
 
-def _clauses(part: Part, facts: FactIndex, taken_from: Sequence[Block]) -> Iterator[_Clause]:
+def _link_labels(part: Part) -> Iterator[str]:
+    for block in _all_blocks(part):
+        for line in block.text.split("\n"):
+            label = _tidy(line) if "](" in line or "[[" in line else ""
+            if len(label) > 2 and "://" not in label and not TOPIC_WORDS.search(label):
+                yield label.replace(";", ",")[:60]
+
+
+def _all_blocks(part: Part) -> Iterator[Block]:
+    yield from part.lead
+    for section in part.sections:
+        yield from section.blocks
+        for child in section.children:
+            yield from child.blocks
+
+
+def _clauses(part: Part, facts: FactIndex, taken_from: Sequence[Block], words: Words) -> Iterator[_Clause]:
+    def of(block: Block, place: int, bonus: float) -> Iterator[_Clause]:
+        if block.kind is BlockKind.TABLE:
+            return _row_clauses(block, facts, place, bonus, words)
+        return _block_clauses(block, facts, place, bonus)
+
     for block in taken_from:
-        yield from _block_clauses(block, facts, 0, 0.8)
+        yield from of(block, 0, 0.8)
     for block in part.lead:
-        yield from _block_clauses(block, facts, 0, 0.5)
+        yield from of(block, 0, 0.5)
     for place, section in enumerate(part.sections, start=1):
         for block in section.blocks:
-            yield from _block_clauses(block, facts, place, 0.0)
+            yield from of(block, place, 0.0)
         for child in section.children:
             for block in child.blocks:
-                yield from _block_clauses(block, facts, place, -0.2)
+                yield from of(block, place, -0.2)
+
+
+def _row_clauses(block: Block, facts: FactIndex, place: int, bonus: float, words: Words) -> Iterator[_Clause]:
+    """Of each table row its first two cells: ``timeout: 30 s``."""
+    start = block.start
+    for number, line in enumerate(block.text.split("\n")):
+        begin, start = start, start + len(line) + 1
+        cells = [_tidy(cell) for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+        told = [cell for cell in cells if re.search(r"\w", cell)]
+        if number < 2 or len(told) < 2 or number > 40:
+            continue
+        inside = facts.between(begin, start)
+        clause = f"{told[0]}{words.colon}{told[1]}".replace("、", "，")
+        weight = max((_WEIGHTS.get(fact.kind, 0.5) for fact in inside), default=0.8)
+        yield _Clause(clause, begin, weight + bonus - 0.4 + _form(clause, inside), place, frozenset((clause,)))
 
 
 def _block_clauses(block: Block, facts: FactIndex, place: int, bonus: float) -> Iterator[_Clause]:
@@ -168,8 +211,7 @@ def _block_clauses(block: Block, facts: FactIndex, place: int, bonus: float) -> 
     shields = [(fact.start, fact.end) for fact in found]
     cuts = [block.start]
     shield = 0
-    cut = _CUT_ROW if block.kind is BlockKind.TABLE else _CUT
-    for match in cut.finditer(text, block.start, block.end):
+    for match in _CUT.finditer(text, block.start, block.end):
         while shield < len(shields) and shields[shield][1] <= match.start():
             shield += 1
         if shield < len(shields) and shields[shield][0] < match.end() and match.start() < shields[shield][1]:
@@ -232,19 +274,22 @@ def _headings(part: Part) -> Iterator[str]:
 def _plain_clauses(conclusion: str, part: Part) -> Iterator[str]:
     """Clauses of the conclusion, then list items, without facts: better than nothing."""
     lines = conclusion.split("\n")
-    for block in (*part.lead, *(block for section in part.sections for block in section.blocks)):
-        lines += list(block.items[:6]) if block.kind is BlockKind.LIST else [block.text[:300]] if block.kind is BlockKind.PARAGRAPH else []
+    for block in _all_blocks(part):
+        if block.kind is BlockKind.LIST:
+            lines += block.items[:6]
+        elif block.kind is BlockKind.PARAGRAPH:
+            lines.append(block.text[:300])
     for line in lines:
         for piece in re.split(r"[。！？；;、，\n]|,\s|[.!?](?:\s|$)", line):
             clause = _tidy(piece)
-            if len(clause) >= 4 and not TOPIC_WORDS.search(clause) and "://" not in clause and len(clause) <= 90:
+            if len(clause) >= 4 and not FILLER.match(clause) and not TOPIC_WORDS.search(clause) and "://" not in clause and len(clause) <= 90:
                 yield clause
 
 
 def _first_words(part: Part) -> str:
     """Last resort: the beginning of what is there, code included."""
-    blocks = [*part.lead, *(block for section in part.sections for block in (*section.blocks, *(b for c in section.children for b in c.blocks)))]
-    lines = [line for block in blocks for line in block.text.split("\n") if not line.lstrip().startswith(("```", "~~~"))]
+    lines = [line for block in _all_blocks(part) for line in block.text.split("\n")]
+    lines = [line for line in lines if not line.lstrip().startswith(("```", "~~~"))]
     return "\n".join(TOPIC_WORDS.sub("", _tidy(line))[:60] for line in lines if re.search(r"\w", line))[:400]
 
 

@@ -58,7 +58,8 @@ def scan_raw(
             "no page was touched"
         )
     files = [ignore_file] if ignore_file is not None else []
-    rules = IgnoreRules.load([*files, root / IGNORE_FILE], patterns, raw_name=root.name)
+    raw_name = _name_from(ignore_file.parent, root) if ignore_file is not None else root.name
+    rules = IgnoreRules.load([*files, root / IGNORE_FILE], patterns, raw_name=raw_name)
     return _Scan(root, rules, cache).run()
 
 
@@ -194,6 +195,11 @@ class _Scan:
 
     def _other(self, disk_path: str, state: DocumentState, reason: str) -> None:
         self.others.append(RawEntry(_identity(disk_path), disk_path, state, reason))
+
+
+def _name_from(project: Path, root: Path) -> str:
+    """How the folder of raw documents is written from the project's root."""
+    return root.relative_to(project).as_posix() if root.is_relative_to(project) else root.name
 
 
 def _identity(disk_path: str) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, LiteralString, cast
+from typing import TYPE_CHECKING, Any
 
 from kb_pipeline.errors import DatabaseError, DatabaseUnavailableError, SchemaVersionError
 from kb_pipeline.storage.postgres import EmbeddedPostgres
@@ -125,7 +125,7 @@ class Database:
             )
             for version, (name, text) in migrations().items():
                 if version > done:
-                    session.execute(cast("LiteralString", text))  # a file of this package
+                    session.execute(text)
                     session.execute("insert into wiki.schema_versions (version, name) values (%s, %s)", (version, name))
 
     def _ensure_vector_extension(self, session: Session) -> None:

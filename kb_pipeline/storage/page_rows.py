@@ -114,7 +114,7 @@ def _outline(row: list[Any], body: str) -> BodyOutline:
 
 
 def _many(kind: type[Any]) -> Callable[[list[list[Any]]], tuple[Any, ...]]:
-    return lambda rows: tuple([kind(*row) for row in rows])
+    return lambda rows: tuple([kind(*row) for row in rows]) if rows else ()
 
 
 def _links(rows: list[list[Any]]) -> tuple[Link, ...]:

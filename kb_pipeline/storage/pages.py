@@ -54,15 +54,15 @@ class PageFolder:
     def load_all(self) -> dict[str, WikiPage]:
         """Every page as parsed, by path, sorted. Pages that did not change come from memory or from the cache."""
         rows = self._scan()
-        missing = [path for path, row in rows.items() if self._remembered(path, row) is None]
         with _without_collection():
+            missing = [path for path, row in rows.items() if self._remembered(path, row) is None]
             if missing and self._cache is not None:
                 self._remember_cached(missing, rows)
-            fresh = [path for path in missing if self._remembered(path, rows[path]) is None]
-            for path in fresh:
-                self._remember(path, rows[path][_TAG])
-        self._store_pages(fresh)
-        return {path: page for path, row in rows.items() if (page := self._remembered(path, row)) is not None}
+            parsed = [path for path in missing if self._remembered(path, rows[path]) is None]
+            for path in parsed:
+                self._parse_again(path, rows)
+        self._store_pages([path for path in parsed if path in rows])
+        return {path: self._pages[path][1] for path in rows}
 
     def read(self, path: str) -> WikiPage:
         """One page as it is on disk now. Raises StorageError when it is not there."""
@@ -205,9 +205,19 @@ class PageFolder:
             if tag == rows[path][_TAG]:
                 self._pages[path] = (tag, decode_page(content))
 
-    def _remember(self, path: str, tag: str) -> None:
-        """Parse a page that neither memory nor cache has; its bytes may have changed again, the next scan will see."""
-        self._pages[path] = (tag, self.read(path))
+    def _parse_again(self, path: str, rows: dict[str, _Row]) -> None:
+        """Parse a page that neither memory nor cache has, and mend its row if it changed or went since the scan."""
+        try:
+            content = (self.root / self._disk_paths.get(path, path)).read_bytes()
+        except FileNotFoundError:
+            del rows[path]
+            return
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        tag = hashlib.sha256(content).hexdigest()
+        page = read_page_of_disk(path, content)
+        self._pages[path] = (tag, page)
+        rows[path] = [*rows[path][:_TAG], tag, *encode_provenance(page)]
 
     def _store_pages(self, paths: Sequence[str], gone: Collection[str] = ()) -> None:
         if self._cache is None:

@@ -340,10 +340,6 @@ def _trim_logs(home: Home) -> None:
 
 
 def _log_tail(home: Home) -> str:
-    tails = []
-    with contextlib.suppress(OSError):
-        newest = sorted((home.data / "log").glob("*.log"), key=lambda log: log.stat().st_mtime)[-1:]
-        for log in [home.folder / "startup.log", *newest]:
-            if log.exists():
-                tails.append(log.read_text(errors="replace")[-1500:].strip())
-    return "\n".join(tails)
+    newest = sorted((home.data / "log").glob("*.log"), key=lambda log: log.stat().st_mtime)[-1:]
+    logs = [log for log in (home.folder / "startup.log", *newest) if log.exists()]
+    return "\n".join(log.read_text(errors="replace")[-1500:].strip() for log in logs)

@@ -47,12 +47,15 @@ class PgVectorStore:
         self, model_version: str, concepts: Collection[str] | None = None
     ) -> dict[tuple[str, str], str]:
         """(concept_name, section_id) → content_hash of a model's rows: of all, or of the named concepts."""
-        where, values = ("", ()) if concepts is None else (" where concept_name = any(%s)", (list(concepts),))
         with self._reading(model_version) as (session, partition):
             if partition is None:
                 return {}
-            query = partition.sql("select concept_name, section_id, content_hash from {table}" + where)
-            return {(name, section): content for name, section, content in session.execute(query, values)}
+            if concepts is None:
+                rows = session.execute(partition.sql("select concept_name, section_id, content_hash from {table}"))
+            else:
+                query = "select concept_name, section_id, content_hash from {table} where concept_name = any(%s)"
+                rows = session.execute(partition.sql(query), (list(concepts),))
+            return {(name, section): content for name, section, content in rows}
 
     def known_vectors(self, model_version: str, content_hashes: Sequence[str]) -> dict[str, Vectors]:
         """Vectors already made for these texts, by content hash, each of shape (1, dim)."""

@@ -277,7 +277,7 @@ def chunks(draw: st.DrawFn) -> str:
                 " |\n  text\n\n  # text too\n",
                 " >-\n  folded\n  text\n",
                 " 'it''s'\n",
-                f" {one[:-1]}\n  next\"\n",
+                f' {one[:-1]}\n  next"\n',
                 " first\n  second\n",
                 " ~\n",
             ]

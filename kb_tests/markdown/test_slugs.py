@@ -73,7 +73,7 @@ def test_a_page_name_is_safe_for_any_title(title: str) -> None:
     slug = page_slug(title)
     assert slug
     assert slug[0] not in "-._"
-    assert not set(slug) & set("/\\:*?\"<>|~#^[]% \n\0")
+    assert not set(slug) & set('/\\:*?"<>|~#^[]% \n\0')
     assert slug == unicodedata.normalize("NFC", slug)
     assert len(slug.encode()) <= 120
 

@@ -1,0 +1,124 @@
+"""What code in a text says: commands of shell blocks, settings of configuration blocks, the content of code spans.
+
+Belongs here: reading fenced blocks and inline code. Does not belong here: prose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kb_pipeline.models.text import FactKind
+from kb_pipeline.text.calendar_facts import Found, find_dates, find_times
+from kb_pipeline.text.fact_markup import HIDDEN
+from kb_pipeline.text.names import URL, name_of, normal_path, normal_url, trim_url
+from kb_pipeline.text.quantities import find_numbers, find_versions
+from kb_pipeline.text.settings import normal_setting, read_setting
+
+_SHELLS = frozenset("sh bash zsh shell shell-session shellsession console terminal fish powershell pwsh ps1 bat cmd dos shell-script azurecli".split())
+_CONFIGURATION = frozenset("yaml yml ini toml env dotenv properties json json5 jsonc conf cfg config hcl nginx docker-compose editorconfig".split())
+_PROGRAMS = frozenset(
+    "sudo kubectl docker docker-compose podman git curl wget ssh scp rsync npm npx yarn pnpm pip pip3 pipx uv uvx poetry python python3 node deno bun"
+    " cargo rustc go make cmake cd ls cp mv rm mkdir touch cat echo export source grep sed awk find chmod chown tar unzip systemctl journalctl service"
+    " psql pg_dump pg_restore createdb mysql redis-cli mongo mongosh sqlite3 gcloud gsutil aws az terraform terragrunt helm kustomize ansible"
+    " ansible-playbook apt apt-get yum dnf brew apk snap kb dagster dg pytest ruff mypy uvicorn gunicorn celery alembic flask django-admin knife"
+    " bundle rake rails gem consul vault nomad openssl dig nslookup ping traceroute nc netstat ss ps top kill crontab tail head less vi vim nano"
+    " ssh-keygen gpg jq yq xargs watch tee ln df du free mount umount dd lsblk ifconfig ip iptables ufw nginx certbot gitlab-ctl gitlab-rails rg".split()
+)
+_PROMPT = re.compile(r"^\s*(?:\[?[\w.-]+@[\w.:~-]+[\s\]:~\w/.-]*[$#%]|\([\w.-]+\)\s*\$|[$%❯»]|PS [^>\n]*>|C:\\[^>\n]*>)\s+(?=\S)")
+_WORD = re.compile(r"^[A-Za-z0-9_./~$-]+$")
+_SPACES = re.compile(r"\s+")
+_LONGEST_SPAN = 300
+
+
+def is_shell(language: str, code: str) -> bool:
+    """By the block's language; without one, when its first line is a prompt or a well-known program."""
+    if language in _SHELLS:
+        return True
+    if language not in ("", "text", "plaintext", "txt"):
+        return False
+    first = next((line.strip(" \t>") for line in code.split("\n") if line.strip(" \t>" + HIDDEN)), "")
+    if _PROMPT.match(first):
+        return True
+    words = first.split()
+    return bool(words) and words[0] in _PROGRAMS and (len(words) > 1 or len(code.split()) == 1)
+
+
+def command_lines(text: str, start: int, end: int) -> Iterator[Found]:
+    """Each logical line of a shell block; behind prompts only, where there are any: the rest is output."""
+    lines = list(_lines(text, start, end))
+    prompted = any(_PROMPT.match(line) for _, line in lines)
+    position = 0
+    while position < len(lines):
+        offset, line = lines[position]
+        position += 1
+        prompt = _PROMPT.match(line)
+        body = line[prompt.end() :] if prompt else line
+        if not body.strip() or (prompted and not prompt) or body.lstrip().startswith("#"):
+            continue
+        begin = offset + len(line) - len(body.lstrip())
+        finish = offset + len(line.rstrip())
+        while text[begin:finish].rstrip().endswith(("\\", "`")) and position < len(lines):
+            offset, line = lines[position]
+            finish = offset + len(line.rstrip())
+            position += 1
+        yield begin, finish, normal_command(text[begin:finish])
+
+
+def normal_command(written: str) -> str:
+    """One line, single blanks, no continuation marks, no prompt."""
+    joined = re.sub(r"[\\`]\s*\n\s*", " ", written)
+    prompt = _PROMPT.match(joined)
+    return _SPACES.sub(" ", joined[prompt.end() :] if prompt else joined).strip()
+
+
+def setting_lines(text: str, start: int, end: int, language: str) -> Iterator[Found]:
+    """``key: value`` and ``key = value`` lines of a configuration block."""
+    if language not in _CONFIGURATION:
+        return
+    for offset, line in _lines(text, start, end):
+        found = read_setting(line)
+        if found is not None:
+            begin, finish, normal = found
+            yield offset + begin, offset + finish, normal
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    offset = start
+    for line in text[start:end].split("\n"):
+        yield offset, line
+        offset += len(line) + 1
+
+
+def read_code_span(content: str) -> tuple[FactKind, str] | None:
+    """Kind and normal form of what stands between backticks; None for marks alone and for overlong text."""
+    written = content.strip()
+    if not written or len(written) > _LONGEST_SPAN or not any(char.isalnum() for char in written):
+        return None
+    url = URL.match(written)
+    if url and url.end() == len(written):
+        return FactKind.URL, normal_url(trim_url(written))
+    setting = read_setting(written, loose=False)
+    if setting is not None and setting[0] == 0 and setting[1] == len(written):
+        return FactKind.SETTING, setting[2]
+    if _SPACES.search(written) is None:
+        named = name_of(written, code=True)
+        if named is not None and named[2] == len(written):
+            return named[0], named[1]
+    for kind, find in (
+        (FactKind.DATE, find_dates),
+        (FactKind.DATE, find_times),
+        (FactKind.VERSION, find_versions),
+        (FactKind.NUMBER, find_numbers),
+    ):
+        for start, end, normal in find(written):
+            if start == 0 and end == len(written):
+                return kind, normal
+    if _SPACES.search(written):
+        first = written.split()[0].lstrip("$")
+        if _WORD.match(first) or written.startswith("$ "):
+            return FactKind.COMMAND, normal_command(written)
+    return FactKind.IDENTIFIER, _SPACES.sub(" ", normal_path(written).removesuffix("()"))
+
+
+__all__ = ["command_lines", "is_shell", "normal_command", "normal_setting", "read_code_span", "setting_lines"]

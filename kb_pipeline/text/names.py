@@ -1,0 +1,191 @@
+"""Names that must be spelled right: URLs, paths, identifiers, codes, options.
+
+Belongs here: telling what one token without blanks is. Does not belong here: settings and commands, which span several
+tokens (``facts``), numbers (``quantities``).
+
+Normal forms: URLs with lower-case scheme and host, without default port and trailing slash; paths with ``/``, without a
+leading ``./`` and a trailing ``/``; identifiers without call brackets, ``$`` and braces. Case is kept.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from kb_pipeline.models.text import FactKind
+
+URL = re.compile(
+    r"(?<![A-Za-z0-9])(?:https?|ftps?|sftp|ssh|git|s3|gs|file|wss?|postgres(?:ql)?|mysql|redis|rediss|amqps?|mongodb(?:\+srv)?|jdbc:[a-z]+|ldaps?|smb|tcp|udp|unix|docker|oci)://"
+    r"[^\s<>\"'`|\\^\[\]，。、；：！？（）「」『』《》〈〉【】…\u3000]+",
+    re.IGNORECASE,
+)
+TOKEN = re.compile(
+    r"(?<![A-Za-z0-9_@$~.\\/-])"
+    r"(?:[A-Za-z]:\\[^\s\"'`<>|*?，。；、（）「」]+"
+    r"|(?:[A-Za-z0-9_.~@+-]*/)+[^\s/\"'`<>|*?:，。；：、（）()「」『』\[\]{}]*\.[A-Za-z0-9]{1,6}(?![A-Za-z0-9])(?:/[\w.-]+)*"
+    r"|(?:\$\{?|[#@.~/\\-]*)[A-Za-z0-9_](?:[A-Za-z0-9_./\\@+~=:-]|\$\{|\{[A-Za-z_][\w-]*\}|<[a-z][\w-]*>(?=[/.\w])|\(\))*"
+    r"(?:/[A-Za-z0-9_.-]+/[^\s/\"'`<>|*?:，。；：、（）()「」『』\[\]{}]+\.[A-Za-z0-9]{1,6}(?![A-Za-z0-9]))?"
+    r"|~/|\.\.?/)"
+)
+_EXTENSIONS = (
+    "py pyi ipynb js mjs cjs ts tsx jsx vue svelte go rs java kt kts scala rb php c h cc cpp hpp cs swift m lua pl r dart sh bash zsh fish ps1"
+    " bat cmd sql md mdx markdown rst adoc txt log csv tsv json jsonl ndjson json5 yaml yml toml ini cfg conf config env properties xml xsd html"
+    " htm css scss sass less svg png jpg jpeg gif webp ico pdf doc docx xls xlsx ppt pptx odt zip gz tgz tar bz2 xz 7z rar whl jar war egg deb rpm"
+    " dmg exe msi dll so dylib parquet avro orc db sqlite sqlite3 pkl npy npz lock tf tfvars hcl proto graphql gql pem crt cer key p12 pfx pub csr"
+    " service timer socket mount plist tpl j2 jinja erb libsonnet jsonnet rego kql ndjson patch diff map wasm bin iso img vmdk bak tmp pid sock"
+)
+_EXTENSION = re.compile(r"\.(?:" + "|".join(sorted(_EXTENSIONS.split(), key=len, reverse=True)) + r")$", re.IGNORECASE)
+_WELL_KNOWN = frozenset(
+    "Dockerfile Makefile Jenkinsfile Procfile Vagrantfile Gemfile Rakefile Pipfile CODEOWNERS .env .gitignore .dockerignore"
+    " .kbignore .gitattributes .bashrc .zshrc .profile .npmrc .editorconfig .gitconfig .htaccess .gitlab-ci".split()
+)
+_PRODUCT_JS = frozenset("node.js next.js vue.js nuxt.js d3.js three.js express.js ember.js backbone.js chart.js react.js alpine.js asp.net".split())
+_TLD = re.compile(
+    r"^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|io|dev|app|ai|tw|cn|jp|us|uk|de|edu|gov|info|biz|cloud|local|internal|test|example|co|me|tv|sh|localhost)(?::\d{2,5})?$",
+    re.IGNORECASE,
+)
+_ORDINARY_SLASH = frozenset(
+    "and/or i/o ci/cd tcp/ip n/a w/o w/ r/w read/write client/server input/output yes/no on/off true/false he/she pros/cons km/h a/b"
+    " src/dst start/stop pass/fail and/nor he/him she/her they/them etc/etc before/after either/or push/pull create/update get/set"
+    " add/remove open/close up/down in/out left/right enable/disable master/slave primary/secondary http/https tls/ssl ssl/tls"
+    " linux/macos linux/unix mac/linux unix/linux".split()
+)
+_FOLDER_NAMES = frozenset(
+    "src lib libs bin etc usr var opt home tmp root dev proc sys mnt srv data docs doc test tests spec app apps api raw knowledge config configs conf"
+    " scripts build dist target public static assets templates include vendor node_modules packages modules services infra deploy charts k8s"
+    " helm terraform ansible migrations internal cmd pkg web backend frontend server client eval review legacy logs log backup backups".split()
+)
+_VERSION_LIKE = re.compile(r"^v?\d+(?:[.\-/:_]\d+)*[a-z]{0,4}$", re.IGNORECASE)
+_IP = re.compile(r"^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:/\d{1,2}|:\d{2,5})?$")
+_UUID = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", re.IGNORECASE)
+_HASH = re.compile(r"^(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$")
+_EMAIL = re.compile(r"^[\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$")
+_HOST_PORT = re.compile(r"^[A-Za-z][\w.-]*:\d{2,5}$")
+_CODE = re.compile(r"^(?:[A-Z]{1,8}-\d{2,}(?:-\d+)*|[A-Z]{1,5}\d{3,}[A-Z]?|[A-Z]{2,}_[A-Z0-9_]+)$")
+_OPTION = re.compile(r"^--[A-Za-z][\w-]*(?:=[^\s]*)?$")
+_VARIABLE = re.compile(r"^\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?$")
+_SNAKE = re.compile(r"^_*[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)+_*$|^__[a-z]+__$|^_[a-z][a-z0-9]+$")
+_CAMEL = re.compile(r"^[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+$")
+_PASCAL = re.compile(r"^(?:[A-Z][a-z0-9]+){2,}[A-Z]*$|^[A-Z]+(?:[A-Z][a-z0-9]+)+$")
+_PASCAL_TAIL = re.compile(
+    r"(?:Error|Exception|Service|Controller|Manager|Factory|Handler|Provider|Client|Server|Request|Response|Config|Settings?|Options?|Builder"
+    r"|Adapter|Listener|Repository|Store|Context|Session|Token|Type|Enum|Interface|Model|View|Event|Job|Task|Queue|Worker|Engine|Parser|Index"
+    r"|Resource|Definition|Exporter|Alert|Threshold|Rate|Count|Size|Limit|Id|ID|Name|Key|Url|URL|Policy|Set|Map|List|Async|Pool|Cache)$"
+)
+_HUMP = re.compile(r"[A-Z][a-z0-9]+")
+_DOTTED = re.compile(r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$")
+_ABBREVIATED = re.compile(r"^(?:[A-Za-z]\.)+[A-Za-z]?$|^(?:e\.g|i\.e|a\.m|p\.m|vs|etc|al|ph\.d)$", re.IGNORECASE)
+_KEBAB = re.compile(r"^[a-z][a-z0-9]*(?:-[a-z0-9.]+)+$")
+_SCOPED = re.compile(r"^@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*$")
+_ISSUE = re.compile(r"^#\d{2,7}$")
+_NAMES_OF_THINGS = frozenset("iphone ipad ios macos ipados ebay imac icloud youtube itunes iot ipod airpods mysql nosql latex".split())
+_SENTENCE_END = re.compile(r"[.:;,\-=+\\]+$")
+
+Named = tuple[FactKind, str, int]
+"""Kind, normal form, number of characters of the token that belong to it."""
+
+
+def normal_url(url: str) -> str:
+    """Trailing slash, default port and the case of scheme and host do not make another address."""
+    scheme, _, rest = url.partition("://")
+    cut = min((at for at in map(rest.find, "/?#") if at >= 0), default=len(rest))
+    host, tail = rest[:cut], rest[cut:]
+    scheme = scheme.lower()
+    user, at, host = host.rpartition("@")
+    host = host.lower()
+    default = {"http": ":80", "https": ":443"}.get(scheme)
+    if default:
+        host = host.removesuffix(default)
+    return f"{scheme}://{user}{at}{host}{tail.rstrip('/')}"
+
+
+def trim_url(url: str) -> str:
+    """Without the punctuation of the sentence around it; a closing bracket stays when its partner is inside."""
+    while url:
+        last = url[-1]
+        if last in ".,:;!?*_~'\"" or (last == ")" and url.count("(") < url.count(")")):
+            url = url[:-1]
+        elif last == ")" and "(" not in url:
+            url = url[:-1]
+        else:
+            break
+    return url
+
+
+def normal_path(path: str) -> str:
+    written = path.replace("\\", "/") if "\\" in path else path
+    while written.startswith("./"):
+        written = written[2:]
+    return unicodedata.normalize("NFC", written.rstrip("/") or written)
+
+
+@lru_cache(maxsize=50_000)
+def name_of(token: str, *, code: bool = False) -> Named | None:
+    """What a token names, or None for an ordinary word or number. ``code``: it stands in code, so any name is one."""
+    trimmed = _SENTENCE_END.sub("", token)
+    if not trimmed:
+        return None
+    if (kind := _path_kind(trimmed, code=code)) is not None:
+        return kind, normal_path(trimmed), len(trimmed)
+    identifier = _identifier(trimmed, code=code)
+    return None if identifier is None else (FactKind.IDENTIFIER, identifier, len(trimmed))
+
+
+def _path_kind(token: str, *, code: bool) -> FactKind | None:
+    if token in _WELL_KNOWN or re.match(r"^[A-Za-z]:\\", token):
+        return FactKind.PATH
+    if "/" not in token:
+        is_file = _EXTENSION.search(token) and token.lower() not in _PRODUCT_JS and not _VERSION_LIKE.match(token) and len(token) > 3
+        return FactKind.PATH if is_file and not token.startswith(("-", "#", "@")) and "=" not in token and ":" not in token else None
+    if _IP.match(token) or _SCOPED.match(token) or "=" in token or "://" in token:
+        return None
+    parts = [part for part in token.split("/") if part not in ("", ".", "..", "~")]
+    if not parts or token.lower() in _ORDINARY_SLASH or all(_VERSION_LIKE.match(part) for part in parts):
+        return None
+    if _EXTENSION.search(token) or (token[0] in "~/" or token.startswith(("./", "../"))):
+        return FactKind.PATH if len("".join(parts)) > 1 and not parts[0][0].isdigit() else None
+    if all(part.isupper() for part in parts):
+        return None
+    telling = code or token.endswith("/") or any(part in _FOLDER_NAMES or not part.isalpha() for part in parts)
+    enough = len(parts) > 1 or (token.endswith("/") and len(parts[0]) > 1)
+    return FactKind.PATH if telling and enough and not _is_ratio(parts) else None
+
+
+def _is_ratio(parts: list[str]) -> bool:
+    """``5/min``, ``req/s``, ``24/7``, ``TCP/UDP``, ``v1/v2``: not places."""
+    return len(parts) == 2 and (len(parts[1]) <= 2 or parts[0][0].isdigit() or all(_VERSION_LIKE.match(part) for part in parts))
+
+
+def _identifier(token: str, *, code: bool) -> str | None:
+    bare = token.removesuffix("()")
+    variable = _VARIABLE.match(bare)
+    if variable:
+        return variable[1]
+    for pattern in (_IP, _UUID, _EMAIL, _OPTION, _SCOPED):
+        if pattern.match(bare):
+            return bare.lower() if pattern is not _OPTION else bare
+    if _VERSION_LIKE.match(bare) and not _CODE.match(bare):
+        return None
+    if _HASH.match(bare) or (_HOST_PORT.match(bare) and ("." in bare or bare.startswith("localhost"))):
+        return bare
+    if _TLD.match(bare):
+        return bare.lower()
+    if bare != token and re.match(r"^[A-Za-z_][\w.]*$", bare):
+        return bare
+    return bare if _looks_like_code(bare, code=code) else None
+
+
+def _looks_like_code(token: str, *, code: bool) -> bool:
+    if _CODE.match(token) or _SNAKE.match(token) or _ISSUE.match(token):
+        return True
+    if _CAMEL.match(token):
+        return token.lower() not in _NAMES_OF_THINGS
+    if _PASCAL.match(token):
+        return code or len(_HUMP.findall(token)) >= 3 or _PASCAL_TAIL.search(token) is not None
+    if _DOTTED.match(token) and not _ABBREVIATED.match(token):
+        parts = token.split(".")
+        return code or (all(len(part) > 1 for part in parts) and (parts[-1][0].islower() and parts[0][0].islower()) and not token.endswith(".js"))
+    if _KEBAB.match(token):
+        return code or (any(char.isdigit() for char in token) and not token.startswith(("top-", "pre-", "post-", "mid-")))
+    return code and re.match(r"^[A-Za-z][\w:.-]*$", token) is not None and len(token) > 1
