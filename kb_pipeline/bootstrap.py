@@ -7,30 +7,41 @@ Belongs here: constructing stages, stores and providers with plain arguments, ea
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kb_pipeline.config import CONFIG_FILE, Settings, load_settings
-from kb_pipeline.errors import DatabaseUnavailableError
-from kb_pipeline.models import BuildPlan, Finding, PageProvenance, RawDocument, RawEntry, ReviewEntry, WikiPage
+from kb_pipeline.config.schema import EMBEDDED
+from kb_pipeline.building.state import BuildState
+from kb_pipeline.errors import SourceError
+from kb_pipeline.models import BuildPlan, Finding, PageDraft, PageProvenance, RawDocument, RawEntry, ReviewEntry, WikiPage
 from kb_pipeline.planning.planner import documents_known, make_plan, pages_fingerprint
 from kb_pipeline.sources.layout import SourceLayout, SourceRule
 from kb_pipeline.storage.cache import CacheFile, PageCache, RawCache
 from kb_pipeline.storage.pages import PageFolder
 
 if TYPE_CHECKING:
+    from kb_pipeline.building.publishing import Publication
     from kb_pipeline.building.sync import Sync
+    from kb_pipeline.building.vectors import WikiVectors
+    from kb_pipeline.graph.wiki_graph import WikiGraph
     from kb_pipeline.lint import LintPolicy
     from kb_pipeline.ports import Embedder, Progress, Rewriter
     from kb_pipeline.rewriting.review import ReviewQueue
     from kb_pipeline.storage.database import Database
+    from kb_pipeline.sources.adapters import FetchReport
     from kb_pipeline.storage.locks import BuildLock
+    from kb_pipeline.storage.postgres import EmbeddedPostgres
+    from kb_pipeline.storage.snapshots import Snapshot, SnapshotStore
     from kb_pipeline.storage.vectors import PgVectorStore
     from kb_pipeline.text.glossary import Glossary
+
+SCOPE_RULES = frozenset({"scope-unresolved"})
 
 
 class SystemClock:
@@ -64,6 +75,9 @@ class Project:
         self.settings = settings
         self.root = settings.root
         self.clock = SystemClock()
+        self.progress: Progress | None = None
+        self._publication: tuple[str, Publication] | None = None
+        self._stamps_at_start = self._stamps()
 
     @classmethod
     def open(cls, root: Path, *, environ: Mapping[str, str], flags: Mapping[str, object] | None = None) -> Project:
@@ -74,11 +88,7 @@ class Project:
         """Whether ``kb.yml`` or the glossary is no longer what this object was made from."""
         return self._stamps() != self._stamps_at_start
 
-    @cached_property
-    def _stamps_at_start(self) -> tuple[float, ...]:
-        return self._stamps()
-
-    def _stamps(self) -> tuple[float, ...]:
+    def _stamps(self) -> tuple[int, ...]:
         files = (self.root / CONFIG_FILE, self.settings.glossary)
         return tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
 
@@ -140,6 +150,11 @@ class Project:
 
         return read
 
+    @cached_property
+    def embedding_version(self) -> str:
+        """What of the configuration decides which vectors there are; the model itself is not loaded for it."""
+        return f"{self.settings.embedding.provider}/{self.settings.embedding.model or ''}"
+
     # -- planning and compiling ---------------------------------------------------------------------------------
 
     @cached_property
@@ -147,6 +162,18 @@ class Project:
         from kb_pipeline.rewriting.offline import OfflineRewriter
 
         return OfflineRewriter(self.glossary, self._gates, today=self.today)
+
+    def _gates(self, drafts: Sequence[PageDraft], document: RawDocument) -> Sequence[Finding]:
+        """The gates of SPEC 6.3 over the drafts of one document."""
+        from kb_pipeline.lint import lint_page
+        from kb_pipeline.rewriting.gates import run_gates
+
+        def page_lint(page: WikiPage) -> Sequence[Finding]:
+            # A scope that is still open is for a person to name on the page itself: no reason to hold it back.
+            found = lint_page(page, self.lint_policy, self.today())
+            return [finding for finding in found if finding.rule not in SCOPE_RULES]
+
+        return run_gates(drafts, document, page_lint=page_lint, model=False, glossary=self.glossary).findings
 
     def plan(
         self,
@@ -188,7 +215,7 @@ class Project:
             repr(settings.scopes),
             repr(settings.lint),
             repr(settings.manifest),
-            self.glossary.digest,
+            repr(self.glossary.terms),
             self.embedding_version,
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
@@ -250,3 +277,197 @@ class Project:
         from kb_pipeline.lint import lint_all
 
         return lint_all(pages, self.lint_policy, self.today())
+
+    def fix(self, chosen: Collection[str] | None) -> list[str]:
+        """Mend what is mechanical on the chosen pages; returns the paths that changed."""
+        from kb_pipeline.building.mending import mend_pages
+
+        with self.lock(wait=60.0, purpose="kb lint --fix"):
+            return mend_pages(self.pages, self.lint_policy, chosen)
+
+    # -- vectors ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        from kb_pipeline.providers.registry import build_embedder
+
+        return build_embedder(self.settings.embedding.provider, self.settings.embedding.model)
+
+    @cached_property
+    def postgres(self) -> EmbeddedPostgres:
+        from kb_pipeline.storage.postgres import EmbeddedPostgres
+
+        return EmbeddedPostgres(self.settings.state / "pg")
+
+    @cached_property
+    def database(self) -> Database:
+        from kb_pipeline.storage.database import Database
+
+        url = self.settings.database_url()
+        return Database(self.postgres if url == EMBEDDED else url)
+
+    @cached_property
+    def vector_store(self) -> PgVectorStore:
+        from kb_pipeline.storage.vectors import PgVectorStore
+
+        return PgVectorStore(self.database)
+
+    def dagster_url(self) -> str:
+        """Where Dagster keeps runs and events: a database of its own on the embedded server, or the external one."""
+        url = self.settings.database_url()
+        if url == EMBEDDED:
+            return self.postgres.psycopg2_url("dagster")
+        # SQLAlchemy 2.1 takes psycopg 3 for a plain postgresql://; dagster-postgres needs psycopg2 (dagster#33958).
+        return "postgresql+psycopg2://" + url.partition("://")[2]
+
+    def embed(self, progress: Progress, *, backlog: bool) -> WikiVectors:
+        """Make missing vectors: for a short while before a publication, or (``backlog``) all of them."""
+        from kb_pipeline.building.vectors import INLINE_SECONDS, embed_wiki
+
+        pages = list(self.pages.load_all().values())
+        return embed_wiki(
+            pages, self.embedder, self.vector_store, progress, within=None if backlog else INLINE_SECONDS
+        )
+
+    # -- what the last build left -------------------------------------------------------------------------------
+
+    @property
+    def _state_file(self) -> Path:
+        return self.settings.state / "state.json"
+
+    def note_synced(self, *, vectors_complete: bool) -> None:
+        """Remember that the pages as they are now are linked and on record."""
+        fingerprint = self.content_fingerprint(self.pages.scan())
+        BuildState(fingerprint, fingerprint if vectors_complete else "").save(self._state_file)
+
+    def note_vectors(self, *, complete: bool) -> None:
+        fingerprint = self.content_fingerprint(self.pages.scan())
+        state = BuildState.load(self._state_file)
+        replace(state, vectors=fingerprint if complete else "").save(self._state_file)
+
+    def is_synced(self, planned: PlannedBuild) -> bool:
+        """Whether the pages are as the last sync left them."""
+        return BuildState.load(self._state_file).synced == planned.pages_fingerprint
+
+    def vectors_missing(self, planned: PlannedBuild) -> bool:
+        """Whether the last build knew of sections without a vector, or did not get so far."""
+        return BuildState.load(self._state_file).vectors != planned.pages_fingerprint
+
+    def is_current(self, planned: PlannedBuild) -> bool:
+        """Whether there is nothing to do at all; answered from the disk, without Dagster or the database."""
+        state = BuildState.load(self._state_file)
+        return not planned.plan and state.synced == state.vectors == planned.pages_fingerprint
+
+    def sync_reasons(self, planned: PlannedBuild) -> list[str]:
+        """Why a sync is due, one line a document; empty when none is."""
+        plan = planned.plan
+        reasons = [f"compile {path} {(planned.raw[path].sha256 or '')[:16]}" for path in plan.compile]
+        reasons += [f"move {move.old} {move.new}" for move in plan.moved]
+        reasons += [f"remove {path}" for path in plan.removed]
+        if not reasons and not self.is_synced(planned):
+            reasons.append(f"pages changed {planned.pages_fingerprint[:16]}")
+        return reasons
+
+    def newest_change(self, planned: PlannedBuild) -> float:
+        """When the newest of the documents to compile was written, seconds since the epoch; 0 when none is."""
+        files = [self.settings.raw / planned.raw[path].disk_path for path in planned.plan.compile]
+        return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
+
+    def fetch_sources(self) -> list[FetchReport]:
+        """Let each custom adapter write what it has into ``raw/``. One that fails is a report, never a removal."""
+        from kb_pipeline.sources.adapters import FetchReport, fetch_into_raw, load_adapter
+        from kb_pipeline.storage.files import write_atomic
+
+        reports = []
+        for source in self.settings.sources:
+            if source.type != "custom" or source.module is None:
+                continue
+            try:
+                adapter = load_adapter(source.module, source.options)
+                report = fetch_into_raw(
+                    adapter,
+                    self.settings.raw,
+                    self.settings.state / "raw-history",
+                    write_file=write_atomic,
+                    target=source.target,
+                )
+            except SourceError as error:
+                report = FetchReport(source.target or source.module, error=str(error))
+            reports.append(report)
+        return reports
+
+    # -- publishing and reading ---------------------------------------------------------------------------------
+
+    @cached_property
+    def snapshots(self) -> SnapshotStore:
+        from kb_pipeline.storage.snapshots import SnapshotStore
+
+        return SnapshotStore(self.settings.build)
+
+    def snapshot(self) -> Snapshot:
+        """What is published. Raises SnapshotMissingError."""
+        return self.snapshots.required()
+
+    def snapshot_or_none(self) -> Snapshot | None:
+        return self.snapshots.current_or_none()
+
+    def published_fingerprint(self) -> str | None:
+        """Of the pages and settings that the current snapshot was made from; None when there is none to be read."""
+        snapshot = self.snapshot_or_none()
+        return None if snapshot is None else str(snapshot.report.get("fingerprint"))
+
+    def published_pages(self) -> list[str]:
+        """Pages that have, or will have, a partition: all but drafts."""
+        return [path for path, page in self.pages.load_all().items() if not page.is_draft]
+
+    def publication(self) -> Publication:
+        """The publication of the pages as they are now: the same object while nothing changes."""
+        from kb_pipeline.building.publishing import Publication, PublishSettings
+        from kb_pipeline.markdown.decoding import decode_text
+
+        fingerprint = self.content_fingerprint(self.pages.scan())
+        if self._publication is None or self._publication[0] != fingerprint:
+            pages = self.pages.load_all()
+            made = Publication(
+                self.snapshots,
+                self.settings.build,
+                pages,
+                self.lint(list(pages.values())),
+                lambda path: decode_text(self.pages.read_text(path)),
+                self.clock.now,
+                PublishSettings(
+                    self.settings.language, self.settings.lint.gate, self.settings.manifest.budget_tokens, fingerprint
+                ),
+            )
+            self._publication = (fingerprint, made)
+        return self._publication[1]
+
+    @contextmanager
+    def publishing(self, run: str) -> Iterator[Publication]:
+        """The publication, with the project's lock held: no build changes a page meanwhile."""
+        with self.lock(wait=600.0, purpose=f"Dagster run {run}"):
+            yield self.publication()
+
+    def preview(self, path: str, characters: int) -> str:
+        """The beginning of a page's body, for a report."""
+        body = self.pages.read(path).body
+        return body if len(body) <= characters else body[:characters].rstrip() + " …"
+
+    def graph(self) -> WikiGraph:
+        """The graph of the published pages."""
+        from kb_pipeline.graph.wiki_graph import WikiGraph
+        from kb_pipeline.markdown.pages import read_page
+
+        snapshot = self.snapshot()
+        return WikiGraph.from_pages(
+            read_page(path, snapshot.page_text(path).encode()) for path in snapshot.pages()
+        )
+
+    def age_text(self, snapshot: Snapshot) -> str:
+        """How long ago a snapshot was published, in words."""
+        minutes = snapshot.age_seconds(self.clock.now()) / 60
+        if minutes < 1:
+            return "less than a minute"
+        if minutes < 120:
+            return f"{minutes:.0f} minutes"
+        return f"{minutes / 60:.0f} hours" if minutes < 48 * 60 else f"{minutes / 1440:.0f} days"

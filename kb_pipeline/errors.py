@@ -9,6 +9,7 @@
     ├── SourceError                an adapter could not be loaded or its fetch failed
     ├── PageWriteError             a page could not be written back without loss
     ├── LockedError                another build holds the project
+    ├── PublishingBlockedError     lint.gate is all and an error stands: nothing is published
     ├── MassDeletionError          a build would remove more pages than the guard allows
     ├── BudgetExceededError        a hard cap was reached; the rest stays pending               exit code 3
     ├── StorageError               files, snapshots
@@ -57,6 +58,10 @@ class PageWriteError(KbError):
 
 class LockedError(KbError):
     """Another build holds the lock of this project."""
+
+
+class PublishingBlockedError(KbError):
+    """``lint.gate: all`` and an error stands: nothing is published."""
 
 
 class MassDeletionError(KbError):

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from kb_pipeline.cli.console import Exit, StderrProgress, note, open_project, out, out_json, table
+from kb_pipeline.cli.options import JsonOption, ProjectOption
 from kb_pipeline.errors import UsageError
+from kb_pipeline.models import DocumentState
 
 if TYPE_CHECKING:
     from kb_pipeline.bootstrap import PlannedBuild, Project
+    from kb_pipeline.defs.launch import BuildResult
 
 
 def build(
     only: Annotated[list[str] | None, typer.Argument(help="Raw documents to confine the build to.", metavar="[RAW]...")] = None,
-    project: Annotated[Path | None, typer.Option("--project", "-C", help="The project's folder.")] = None,
+    project: ProjectOption = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Compile every document again.")] = False,
     upgrade: Annotated[bool, typer.Option("--upgrade", help="Compile pages made by another rewriter or other rules again.")] = False,
     only_embeddings: Annotated[bool, typer.Option("--only-embeddings", help="Make missing vectors, nothing else.")] = False,
     allow_mass_delete: Annotated[bool, typer.Option("--allow-mass-delete", help="Let a build remove many documents.")] = False,
     wait: Annotated[float, typer.Option("--wait", help="Seconds to wait for a build that is running.", min=0)] = 600.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Compile what changed under raw/, link it, embed it and publish. Does nothing when nothing changed."""
     started = time.monotonic()
@@ -41,10 +44,109 @@ def build(
     request = BuildRequest(
         full=full,
         upgrade=upgrade,
-        only=tuple(only or ()),
+        only=tuple(_known(kb, only) or ()),
         allow_mass_delete=allow_mass_delete,
         only_embeddings=only_embeddings,
         wait=wait,
     )
     done = run_build(kb, request, StderrProgress())
     _finish(kb, kb.plan(), started, as_json=as_json, did=done)
+
+
+def _known(kb: Project, only: list[str] | None) -> list[str] | None:
+    """The named documents as paths below raw/. Raises UsageError for one that is not there."""
+    if not only:
+        return None
+    folder = kb.settings.paths.raw.strip("/") + "/"
+    entries = {entry.path for entry in kb.scan()}
+    wanted = [name.removeprefix("./").removeprefix(folder) for name in only]
+    missing = [name for name in wanted if name not in entries]
+    if missing:
+        raise UsageError(f"not under {folder}: {', '.join(missing)}; kb status --all lists what is")
+    return wanted
+
+
+def _show_plan(planned: PlannedBuild, *, as_json: bool) -> None:
+    plan = planned.plan
+    lists = {
+        "new": list(plan.new),
+        "stale": list(plan.stale),
+        "outdated": list(plan.outdated),
+        "moved": [f"{move.old} -> {move.new}" for move in plan.moved],
+        "removed": list(plan.removed),
+        "compile": list(plan.compile),
+    }
+    if as_json:
+        out_json({**lists, "unchanged": len(plan.unchanged), "publish_needed": plan.publish_needed})
+        return
+    rows: list[tuple[str, ...]] = [(name, path) for name, paths in lists.items() for path in paths if name != "compile"]
+    out(table(rows) if rows else "no document changed")
+    out(f"{len(plan.compile)} to compile, {len(plan.unchanged)} unchanged" + (", to be published" if plan.publish_needed else ""))
+    if plan.outdated and not set(plan.outdated) <= set(plan.compile):
+        out(f"{len(plan.outdated)} were made by another rewriter or other rules; --upgrade compiles them again")
+
+
+def _finish(kb: Project, planned: PlannedBuild, started: float, *, as_json: bool, did: BuildResult | None) -> NoReturn:
+    """Say what was done and how things stand, and leave with the code for that: the same after a build that had
+    nothing to do, since what is wrong is still wrong."""
+    from kb_pipeline.planning.state import count_states, document_states
+
+    states = document_states(planned.plan, planned.pages.values())
+    failures = {outcome.document: outcome.reason or "" for outcome in did.sync.failed} if did else {}
+    failures |= {item.document: item.reason for item in states if item.state is DocumentState.FAILED}
+    snapshot = kb.snapshot_or_none()
+    errors = int(str(snapshot.report["lint_errors"])) if snapshot else 0
+    code = Exit.PARTIAL if failures or (did and did.sync.vectors_error) else Exit.FINDINGS if errors else Exit.FINE
+    counts = {state.value: count for state, count in count_states(states).items()}
+    if as_json:
+        out_json(
+            {
+                "did": list(did.runs) if did else [],
+                "compiled": [outcome.document for outcome in did.sync.outcomes] if did else [],
+                "calls": did.sync.calls if did else 0,
+                "counts": counts,
+                "failed": failures,
+                "held": {item.document: item.reason for item in states if item.state is DocumentState.HELD},
+                "pending_links": list(did.sync.pending_links) if did else [],
+                "vectors": dict(did.sync.vectors) if did else {},
+                "vectors_error": did.sync.vectors_error if did else None,
+                "snapshot": snapshot.id if snapshot else None,
+                "pages": len(snapshot.pages()) if snapshot else 0,
+                "lint_errors": errors,
+                "seconds": round(time.monotonic() - started, 3),
+            }
+        )
+        raise typer.Exit(code)
+    for line in _done_lines(did):
+        out(line)
+    out("documents: " + (", ".join(f"{count} {state}" for state, count in counts.items()) or "none under raw/"))
+    for document, reason in sorted(failures.items()):
+        note(f"failed: {document}: {reason}")
+    if did and did.sync.vectors_error:
+        note(f"no vectors were made, search runs on keywords: {did.sync.vectors_error}")
+    if snapshot:
+        out(f"published: {len(snapshot.pages())} pages in snapshot {snapshot.id}, {errors} lint errors")
+    if errors:
+        note("pages with errors keep their last published version; see: kb lint")
+    out(f"{'done' if did else 'nothing to do'} in {time.monotonic() - started:.1f} s")
+    raise typer.Exit(code)
+
+
+def _done_lines(did: BuildResult | None) -> list[str]:
+    if did is None:
+        return []
+    lines = []
+    done = Counter(outcome.state.value for outcome in did.sync.outcomes)
+    if done:
+        lines.append("this build: " + ", ".join(f"{count} {state}" for state, count in sorted(done.items())))
+    if did.sync.pages_written or did.sync.pages_deleted:
+        lines.append(f"pages: {did.sync.pages_written} written, {did.sync.pages_deleted} deleted")
+    if did.sync.pending_links:
+        lines.append(f"links that lead nowhere yet: {len(did.sync.pending_links)}; kb build --json lists them")
+    vectors = did.sync.vectors
+    if vectors.get("embedded") or vectors.get("removed"):
+        lines.append(
+            f"vectors: {vectors['embedded']:.0f} made, {vectors['reused']:.0f} reused, {vectors['removed']:.0f} removed"
+            f" in {vectors['seconds']:.1f} s"
+        )
+    return lines

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -91,7 +92,7 @@ def fail(error: KbError) -> NoReturn:
     raise SystemExit(exit_code_of(error))
 
 
-def table(rows: list[tuple[str, ...]], header: tuple[str, ...] | None = None) -> str:
+def table(rows: Sequence[Sequence[str]], header: Sequence[str] | None = None) -> str:
     """Left-aligned columns; East Asian wide characters count two cells."""
     from unicodedata import east_asian_width
 

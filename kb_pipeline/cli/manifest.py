@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
 
 from kb_pipeline.cli.console import open_project, out, out_json, table
 from kb_pipeline.cli.options import JsonOption, ProjectOption
+from kb_pipeline.errors import UsageError
 
 
 def manifest(
@@ -18,11 +20,18 @@ def manifest(
 ) -> None:
     """Print the manifest of the published snapshot, whole or one domain."""
     snapshot = open_project(project).snapshot()
-    found = snapshot.manifest_report
-    if report or as_json:
-        if as_json:
-            out_json({"snapshot": snapshot.id, "manifest": snapshot.manifest_text(domain), "report": found})
-        else:
-            out(table([(key, str(value)) for key, value in found.items()]))
-        return
-    out(snapshot.manifest_text(domain))
+    figures = json.loads(snapshot.text("manifest.json"))
+    names = figures.pop("domains")
+    if domain is not None and domain not in names:
+        raise UsageError(f'no domain "{domain}"; there are: {", ".join(names)}')
+    text = snapshot.text("manifest.txt" if domain is None else names[domain])
+    if as_json:
+        out_json({"snapshot": snapshot.id, "manifest": text, "report": figures})
+    elif report:
+        fattest, left_out = figures.pop("fattest"), figures.pop("left_out")
+        out(table([(key.replace("_", " "), str(value)) for key, value in figures.items()]))
+        out("\n" + table([(path, str(tokens)) for path, tokens in fattest], ("fattest pages", "tokens (estimate)")))
+        if left_out:
+            out("\n" + table([(path, reason) for path, reason in left_out.items()], ("left out", "why")))
+    else:
+        out(text)

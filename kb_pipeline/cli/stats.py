@@ -34,7 +34,7 @@ def stats(project: ProjectOption = None, as_json: JsonOption = False) -> None:
         ),
         "communities": len(wiki.communities()),
         "orphans": len(wiki.orphans()),
-        "sections": kb.snapshot().section_count,
+        "sections": kb.snapshot().report["sections"],
         "vector_rows_by_model": rows,
         "bytes_on_disk": {
             name: _size(folder)

@@ -37,7 +37,7 @@ def status(
                 "counts": counts,
                 "pages": len(planned.pages),
                 "build_needed": not kb.is_current(planned),
-                "snapshot": None if snapshot is None else {"id": snapshot.id, "age_seconds": kb.age_of(snapshot)},
+                "snapshot": None if snapshot is None else {"id": snapshot.id, "age_seconds": round(snapshot.age_seconds(kb.clock.now()))},
                 "review_problems": [problem.message for problem in planned.review_problems],
             }
         )

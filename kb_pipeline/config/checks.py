@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from kb_pipeline.config.layers import nearest
-from kb_pipeline.config.schema import Settings, has_password
+from kb_pipeline.config.schema import Settings, SourceSettings, has_password
 
 Fault = tuple[str, str]
 
@@ -67,29 +67,35 @@ def _sources(settings: Settings) -> Iterator[Fault]:
     folders: list[str] = []
     for index, source in enumerate(settings.sources):
         key = f"sources.{index}"
-        if source.type == "custom":
-            if source.module is None or "." not in source.module:
-                yield f"{key}.module", f"{key}: a custom source needs module: package.module.Class"
-            if source.path is not None:
-                yield f"{key}.path", f"{key}.path is for filesystem sources; a custom one has target"
-        else:
-            for misplaced in ("module", "target"):
-                if getattr(source, misplaced) is not None:
-                    yield f"{key}.{misplaced}", f"{key}.{misplaced} is for custom sources; a filesystem one has path"
-            if source.options:
-                yield f"{key}.options", f"{key}.options is for custom sources"
-        folder = source.path if source.type == "filesystem" else source.target
-        name = "path" if source.type == "filesystem" else "target"
-        if folder is not None and folder.startswith(f"{settings.paths.raw}/"):
-            inner = folder.removeprefix(f"{settings.paths.raw}/")
-            yield f"{key}.{name}", f'{key}.{name} is relative to the raw folder: write "{inner}", not "{folder}"'
-        if folder is not None and (folder.startswith("/") or ".." in PurePosixPath(folder).parts):
-            yield f"{key}.{name}", f'{key}.{name}: "{folder}" leaves the raw folder'
-        if folder is not None or source.type == "filesystem":
+        yield from _keys_of_its_kind(source, key)
+        is_custom = source.type == "custom"
+        name, folder = ("target", source.target) if is_custom else ("path", source.path)
+        if folder is not None:
+            yield from _source_folder(settings.paths.raw, f"{key}.{name}", folder)
+        if folder is not None or not is_custom:
             folders.append(PurePosixPath(folder or ".").as_posix())
     for folder, times in Counter(folders).items():
         if times > 1:
             yield "sources", f'{times} sources are for the same folder "{folder}": merge them'
+
+
+def _keys_of_its_kind(source: SourceSettings, key: str) -> Iterator[Fault]:
+    if source.type == "custom":
+        if source.module is None or "." not in source.module:
+            yield f"{key}.module", f"{key}: a custom source needs module: package.module.Class"
+        if source.path is not None:
+            yield f"{key}.path", f"{key}.path is for filesystem sources; a custom one has target"
+        return
+    for name in ("module", "target", "options"):
+        if getattr(source, name):
+            yield f"{key}.{name}", f"{key}.{name} is for custom sources; a filesystem one has path"
+
+
+def _source_folder(raw: str, key: str, folder: str) -> Iterator[Fault]:
+    if folder.startswith("/") or ".." in PurePosixPath(folder).parts:
+        yield key, f'{key}: "{folder}" leaves the raw folder'
+    elif folder.startswith(f"{raw}/"):
+        yield key, f'{key} is relative to the raw folder: write "{folder.removeprefix(raw + "/")}", not "{folder}"'
 
 
 def _scopes(settings: Settings) -> Iterator[Fault]:

@@ -18,6 +18,8 @@ PREFIX = "KB_"
 NOT_SETTINGS = frozenset({"KB_SHARED", "KB_ROOT"})
 """Variables of other meaning: the folder of handed test material, the project's root for the CLI."""
 
+_STRUCTURED = ("sources", "lint.silenced")
+
 
 @dataclass(slots=True)
 class Layers:
@@ -56,7 +58,9 @@ def add_environment(layers: Layers, environ: Mapping[str, str]) -> None:
         if not variable.startswith(PREFIX) or variable in NOT_SETTINGS:
             continue
         key = names.get(variable.upper())
-        if key is None:
+        if variable.upper() in {_variable(structured) for structured in _STRUCTURED}:
+            layers.fault("environment", f"{variable} is a list of mappings: it can only be set in kb.yml")
+        elif key is None:
             layers.fault("environment", f"unknown variable {variable}{nearest(variable, names)}")
         else:
             layers.put(tuple(key.split(".")), environ[variable], "env", f"environment: {variable}")
@@ -76,7 +80,7 @@ def add_flags(layers: Layers, flags: Mapping[str, object]) -> None:
 
 def setting_keys() -> list[str]:
     """Dotted names of all settings that one value can set (lists of texts included, lists of mappings not)."""
-    return [key for key in _keys(Settings) if key not in {"sources", "lint.silenced"}]
+    return [key for key in _keys(Settings) if key not in _STRUCTURED]
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -20,6 +20,7 @@ from dagster._core.events import DagsterEvent, DagsterEventType, StepMaterializa
 from dagster._core.events.log import EventLogEntry
 
 DATA_VERSION_TAG = "dagster/data_version"
+Metadatum = int | float | str | dg.MetadataValue
 
 
 class EventBatches:
@@ -43,14 +44,14 @@ class EventBatches:
         self.stored = 0
 
     def materialized(
-        self, asset: str, partition: str, data_version: str, metadata: Mapping[str, dg.RawMetadataValue] | None = None
+        self, asset: str, partition: str, data_version: str, metadata: Mapping[str, Metadatum] | None = None
     ) -> None:
         """Record that ``partition`` of ``asset`` now has ``data_version``."""
         event = dg.AssetMaterialization(
             asset_key=asset, partition=partition, metadata=metadata, tags={DATA_VERSION_TAG: data_version}
         )
         self._waiting[asset].append(
-            EventLogEntry(
+            EventLogEntry(  # type: ignore[no-untyped-call] # a record class that dagster leaves untyped
                 error_info=None,
                 user_message="",
                 level=logging.INFO,

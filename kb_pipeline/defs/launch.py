@@ -4,7 +4,6 @@ Belongs here: instance, definitions, running ``sync_changed``, ``publish`` and `
 module of ``defs`` that the command line imports. Does not belong here: what is printed.
 """
 
-import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,10 @@ from kb_pipeline.defs.resources import KnowledgeBase, adopt
 from kb_pipeline.defs.syncing import SyncResult
 from kb_pipeline.errors import KbError, StorageError
 from kb_pipeline.ports import Progress
+
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+"""Events go to the event log, not to the terminal of someone who typed ``kb build``."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def run_build(project: Project, request: BuildRequest, progress: Progress, insta
     project.progress = progress
     adopt(project)
     definitions = build_definitions(project.root, knowledge_base=KnowledgeBase(root=str(project.root)))
-    with _quiet_dagster(), _instance(instance) as opened:
+    with _instance(instance) as opened:
         return _Build(project, request, definitions, opened).run()
 
 
@@ -100,7 +103,9 @@ class _Build:
     def _job(self, name: str, config: dict[str, object] | None = None, *, last_may_fail: bool = False) -> dg.ExecuteInProcessResult:
         self._runs.append(name)
         job = self._definitions.resolve_job_def(name)
-        done = job.execute_in_process(run_config=config, instance=self._instance, raise_on_error=False)
+        done = job.execute_in_process(
+            run_config={**(config or {}), **QUIET}, instance=self._instance, raise_on_error=False
+        )
         if done.success:
             return done
         error = _cause(done)
@@ -140,15 +145,3 @@ def _instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstance]:
         # One connection instead of one a statement: 20 ms an event instead of 48 to 80.
         instance.optimize_for_webserver(statement_timeout=120_000, pool_recycle=3600, max_overflow=20)
         yield instance
-
-
-@contextmanager
-def _quiet_dagster() -> Iterator[None]:
-    """Events go to the event log, not to the terminal of someone who typed ``kb build``."""
-    logger = logging.getLogger("dagster")
-    before = (logger.handlers[:], logger.propagate)
-    logger.handlers[:], logger.propagate = [logging.NullHandler()], False
-    try:
-        yield
-    finally:
-        logger.handlers[:], logger.propagate = before

@@ -21,7 +21,7 @@ def adopt(project: Project) -> None:
     _opened[str(project.root)] = project
 
 
-class KnowledgeBase(dg.ConfigurableResource):
+class KnowledgeBase(dg.ConfigurableResource[Project]):
     """The knowledge base below ``root``; empty means ``default_root()``."""
 
     root: str = ""

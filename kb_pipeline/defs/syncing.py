@@ -12,7 +12,7 @@ import dagster as dg
 
 from kb_pipeline.bootstrap import PlannedBuild, Project
 from kb_pipeline.building.vectors import WikiVectors
-from kb_pipeline.defs.event_batches import EventBatches, recorded_versions
+from kb_pipeline.defs.event_batches import EventBatches, Metadatum, recorded_versions
 from kb_pipeline.defs.partitions import DOCUMENTS, PAGES, reconcile
 from kb_pipeline.models import DocumentOutcome, DocumentState, SyncReport
 from kb_pipeline.planning.partitions import document_path, partition_key
@@ -105,7 +105,7 @@ def _apply(context: dg.OpExecutionContext, project: Project, planned: PlannedBui
     if everything:
         reconcile(instance, DOCUMENTS, keys)
         reconcile(instance, PAGES, {partition_key(path) for path in project.published_pages()})
-    project.note_synced(complete=vectors.complete)
+    project.note_synced(vectors_complete=vectors.complete)
     result = _result(report, vectors)
     context.add_output_metadata(_metadata(result))
     return result
@@ -161,7 +161,7 @@ def _record(events: EventBatches, outcome: DocumentOutcome, project: Project) ->
     """One materialization for a document that is done; a held or failed one has none, its partition stays missing."""
     if outcome.state not in RECORDED:
         return
-    metadata: dict[str, dg.RawMetadataValue] = {
+    metadata: dict[str, Metadatum] = {
         "state": outcome.state.value,
         "pages": dg.MetadataValue.json(list(outcome.pages)),
         "compile_seconds": round(outcome.seconds, 4),
@@ -169,7 +169,7 @@ def _record(events: EventBatches, outcome: DocumentOutcome, project: Project) ->
     }
     if outcome.reason:
         metadata["reason"] = outcome.reason
-    if outcome.pages:
+    if outcome.pages and outcome.state is not DocumentState.FRAGMENT:  # an inbox page is written after all of them
         preview = project.preview(outcome.pages[0], PREVIEW_CHARACTERS)
         metadata["preview"] = dg.MetadataValue.md(preview)
     events.materialized(
@@ -207,9 +207,9 @@ def _result(report: SyncReport, vectors: WikiVectors) -> SyncResult:
     )
 
 
-def _metadata(result: SyncResult) -> dict[str, dg.RawMetadataValue]:
+def _metadata(result: SyncResult) -> dict[str, Metadatum]:
     counts = Counter(outcome.state.value for outcome in result.outcomes)
-    shown: dict[str, dg.RawMetadataValue] = {
+    shown: dict[str, Metadatum] = {
         "documents": len(result.outcomes),
         **{f"documents_{state}": count for state, count in sorted(counts.items())},
         "rewriter_calls": result.calls,

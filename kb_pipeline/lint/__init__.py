@@ -14,13 +14,14 @@ from kb_pipeline.lint.page_lint import lint_page
 from kb_pipeline.lint.policy import LintPolicy
 from kb_pipeline.lint.report import pages_with_own_errors, render_text, to_json
 from kb_pipeline.lint.wiki_fixes import fix_wiki
-from kb_pipeline.lint.wiki_lint import lint_all, lint_wiki
+from kb_pipeline.lint.wiki_lint import Linter, lint_all, lint_wiki
 from kb_pipeline.lint.written_forms import lint_text
 
 __all__ = [
     "RULES",
     "FixResult",
     "LintPolicy",
+    "Linter",
     "Rule",
     "fix_page",
     "fix_wiki",

@@ -10,8 +10,17 @@ import re
 from collections.abc import Iterator
 
 from kb_pipeline.lint import catalogue as rules
-from kb_pipeline.lint.vocabulary import word_set
+from kb_pipeline.lint.vocabulary import folded, word_set
 from kb_pipeline.models import Finding, WikiPage
+
+STRUCTURAL = word_set(
+    """
+    引數 參數 語法 傳回 傳回值 範例 例子 用法 先決條件 前置條件 必要條件 後續步驟 下一步 限制 備註 附註 參考 參考資料 相關內容 相關連結
+    另請參閱 變更紀錄 arguments parameters syntax returns example examples usage prerequisites requirements next-steps
+    limitations notes remarks references related see-also links changelog
+    """
+)
+"""Headings that name a part of any page and not a subject."""
 
 LEAST_SECTION = 80
 """Code points of an H2 with its sub-sections; shorter ones say too little to be called unrelated."""
@@ -55,7 +64,7 @@ def cohesion_rules(page: WikiPage) -> Iterator[Finding]:
     """One finding for each H2 that shares no term with the title or any other H2."""
     if page.kind == "index":
         return
-    sections = [entry for entry in _h2_sections(page) if len(entry[2]) >= LEAST_SECTION]
+    sections = [entry for entry in _h2_sections(page) if len(entry[2]) >= LEAST_SECTION and not _structural(entry[0])]
     if len(sections) < 2:
         return
     title = _terms(page.title)
@@ -67,3 +76,7 @@ def cohesion_rules(page: WikiPage) -> Iterator[Finding]:
         if all(terms[index].isdisjoint(other) for place, other in enumerate(terms) if place != index):
             heading, line, _ = sections[index]
             yield rules.SECTIONS_UNRELATED.at(page, line=line, heading=heading)
+
+
+def _structural(heading: str) -> bool:
+    return folded(heading).strip(" :：").replace(" ", "-") in STRUCTURAL

@@ -1,8 +1,9 @@
 """Two pages of one scope that give one thing different numbers or dates (SPEC 9, conflict).
 
-A *statement* is the clause around one number with a unit, or around a date: ``權杖 90 天過期``, ``timeout: 30 s``. With
-the number taken out it is a *skeleton*; pages of one scope with one skeleton and different values contradict each
-other, where they also share a keyword or title. Precise before complete: a clause in other words is not found here.
+A *statement* is the clause around one number with a unit, or around a date: ``權杖 90 天過期``, ``timeout: 30 s``. Two
+statements speak of one thing if, with the number taken out, they are the same clause and their pages share a keyword
+or title; or if they hold the same two or more of their pages' keywords beside the same unit. Precise before complete:
+a clause in quite other words is not found here.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ _COPULA = re.compile(r"\s*(?:[:=：＝]|\bis\b|\bare\b|[為是])\s*$")
 _NOISE = re.compile(r"[\s*_`|>「」\"'#]+")
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _WIDE = re.compile(r"[\uff00-\uffef]")
+_WORD = re.compile(r"[a-z0-9_][a-z0-9_./-]*")
 _LATIN = re.compile(r"[a-z]{3,}")
 
 
@@ -134,32 +136,77 @@ def _normal(found: re.Match[str]) -> str:
     return f"{float((found['number'] or found['bare']).replace(',', '')):g}"
 
 
-def conflict_rules(pages: Iterable[WikiPage]) -> Iterator[Finding]:
-    """One finding for each contradiction, on the older page, against the newest that says otherwise."""
-    scopes: defaultdict[str, list[WikiPage]] = defaultdict(list)
-    for page in pages:
-        if page.status is PageStatus.CURRENT and page.scope.strip():
-            scopes[folded(page.scope)].append(page)
-    for group in scopes.values():
-        if len(group) > 1:
-            yield from _conflicts_of_scope(group)
+class ConflictIndex:
+    """Statements of all pages. ``update`` costs what the changed pages hold; ``findings`` the number of conflicts."""
 
+    def __init__(self) -> None:
+        self._keys: dict[str, set[str]] = {}
+        self._statements: defaultdict[str, dict[str, Statement | None]] = defaultdict(dict)
+        self._found: dict[str, list[Finding]] = {}
 
-def _conflicts_of_scope(pages: Sequence[WikiPage]) -> Iterator[Finding]:
-    known: defaultdict[str, dict[str, Statement | None]] = defaultdict(dict)
-    for page in pages:
+    def update(self, changed: Iterable[WikiPage], removed: Iterable[str]) -> None:
+        changed = list(changed)
+        touched: set[str] = set()
+        for path in (*removed, *(page.path for page in changed)):
+            for key in self._keys.pop(path, ()):
+                touched.add(key)
+                del self._statements[key][path]
+        for page in changed:
+            touched |= self._add(page)
+        for key in touched:
+            self._judge(key)
+
+    def findings(self) -> Iterator[Finding]:
+        """One for each contradiction, on the older page, against the newest that says otherwise."""
+        # One contradiction may show in the clause and in its terms.
+        yield from dict.fromkeys(finding for key in sorted(self._found) for finding in self._found[key])
+
+    def _add(self, page: WikiPage) -> set[str]:
+        if page.status is not PageStatus.CURRENT or not page.scope.strip():
+            return set()
+        scope = folded(page.scope)
+        names = sorted(name for name in _names(page) if len(name) > (2 if name.isascii() else 1))
+        keys = self._keys[page.path] = set()
         for statement in statements(page):
-            by_page = known[statement.skeleton]
-            earlier = by_page.setdefault(page.path, statement)
-            if earlier is not None and earlier.value != statement.value:
-                by_page[page.path] = None  # The page itself gives several values: cases, not one thing.
-    for by_page in known.values():
-        rivals = [statement for statement in by_page.values() if statement is not None]
-        if len(rivals) > 1 and 1 < len({statement.value for statement in rivals}) <= MOST_VALUES:
-            newest = max(rivals, key=_age)
-            for older in sorted(rivals, key=_age, reverse=True):
-                if older.value != newest.value and _same_subject(older, newest):
-                    yield _finding(older, newest)
+            for key in (statement.skeleton, _terms(statement, names)):
+                if key:
+                    keys.add(f"{scope}\n{key}")
+                    self._place(f"{scope}\n{key}", statement)
+        return keys
+
+    def _place(self, key: str, statement: Statement) -> None:
+        earlier = self._statements[key].setdefault(statement.page.path, statement)
+        if earlier is not None and earlier.value != statement.value:
+            self._statements[key][statement.page.path] = None  # Several values on one page: cases, not one thing.
+
+    def _judge(self, key: str) -> None:
+        by_page = self._statements[key]
+        self._found.pop(key, None)
+        if not by_page:
+            del self._statements[key]
+        elif len(by_page) > 1:
+            found = list(_conflicts([statement for statement in by_page.values() if statement is not None]))
+            if found:
+                self._found[key] = found
+
+
+def _conflicts(rivals: Sequence[Statement]) -> Iterator[Finding]:
+    """Statements of one skeleton in one scope, at most one a page."""
+    if not 1 < len({statement.value for statement in rivals}) <= MOST_VALUES:
+        return
+    newest = max(rivals, key=_age)
+    for older in sorted(rivals, key=_age, reverse=True):
+        if older.value != newest.value and _same_subject(older, newest):
+            yield _finding(older, newest)
+
+
+def _terms(statement: Statement, names: Sequence[str]) -> str:
+    """The keywords that a clause holds, with its unit; "" for fewer than two, which say too little."""
+    clause = statement.text.lower()
+    words = set(_WORD.findall(clause))
+    held = [name for name in names if (name in words if name.isascii() and " " not in name else name in clause)]
+    unit = statement.skeleton.partition("<")[2].partition(">")[0]
+    return f"{unit}\t" + "\t".join(held) if len(held) > 1 and unit else ""
 
 
 def _age(statement: Statement) -> tuple[str, str]:

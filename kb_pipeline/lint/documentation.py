@@ -31,7 +31,8 @@ lint:
 # in kb.yml
 lint:
   silenced:
-    orphan: pages are found by search only
+    - rule: orphan
+      reason: pages are found by search only
 ```
 
 Drafts are checked for readable front matter alone, and are never served. Pages under `_inbox/` have no least or

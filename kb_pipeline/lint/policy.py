@@ -12,7 +12,8 @@ class LintPolicy:
 
     ``scopes``: the allowed scopes, empty allows any. ``categories`` and ``document_types`` add to the built-in words
     (``vocabulary``). ``stale_after_days``: None never calls a page stale. ``rewriter_key``: the key that compiles now;
-    None leaves "outdated" unjudged. ``silenced``: rule id → reason, for the whole project.
+    None leaves "outdated" unjudged. ``near_duplicate``: share
+    of the longer body from which two pages count as copies. ``silenced``: rule id → reason, for the whole project.
     """
 
     scopes: tuple[str, ...] = ()
@@ -27,6 +28,6 @@ class LintPolicy:
     max_folders: int = 2
     stale_after_days: int | None = 365
     rewriter_key: str | None = None
-    near_duplicate: float = 0.8
+    near_duplicate: float = 0.7
     paired_at_least: int = 3
     silenced: Mapping[str, str] = field(default_factory=dict)

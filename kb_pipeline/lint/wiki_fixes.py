@@ -9,7 +9,7 @@ from kb_pipeline.errors import PageWriteError
 from kb_pipeline.lint import catalogue as rules
 from kb_pipeline.lint.policy import LintPolicy
 from kb_pipeline.lint.silencing import silenced_rules
-from kb_pipeline.lint.wiki_rules import Wiki
+from kb_pipeline.lint.wiki import Wiki
 from kb_pipeline.markdown.front_matter import set_fields
 from kb_pipeline.models import Related, WikiPage
 
@@ -21,7 +21,7 @@ def fix_wiki(pages: Sequence[WikiPage], texts: Mapping[str, str], policy: LintPo
     as it is; what finds no place stays reported. ``related`` is no part of a fingerprint, so that no stamp changes.
     """
     policy = policy or LintPolicy()
-    wiki = Wiki.of(pages)
+    wiki = Wiki(pages)
     missing: defaultdict[str, list[str]] = defaultdict(list)
     for page in sorted(pages, key=lambda page: page.path):
         if page.is_draft or not page.related or rules.RELATED_NOT_MUTUAL.id in silenced_rules(page, policy):

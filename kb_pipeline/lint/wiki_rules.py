@@ -6,58 +6,15 @@ Their findings are not a page's own. Contradictions between pages: ``conflicts``
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
 from kb_pipeline.lint import catalogue as rules
 from kb_pipeline.lint.catalogue import Rule
 from kb_pipeline.lint.policy import LintPolicy
 from kb_pipeline.lint.vocabulary import folded
-from kb_pipeline.markdown.links import Ambiguous, LinkResolver, Missing, OutsideRoot, Resolution, Resolved
-from kb_pipeline.models import Finding, Link, PageStatus, Related, WikiPage
-
-
-@dataclass(frozen=True, slots=True)
-class Wiki:
-    """The pages of one lint, and what every wiki rule asks of them: resolved once."""
-
-    pages: Sequence[WikiPage]
-    by_path: Mapping[str, WikiPage]
-    links: Mapping[str, tuple[tuple[Link, Resolution], ...]]
-    related: Mapping[str, tuple[tuple[Related, Resolution], ...]]
-    inbound: Mapping[str, set[str]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, pages: Sequence[WikiPage]) -> Wiki:
-        resolver = LinkResolver(pages)
-        links = {
-            page.path: tuple((link, resolver.resolve(link, page.path)) for link in page.outline.links) for page in pages
-        }
-        related = {
-            page.path: tuple((entry, resolver.resolve_path(entry.target, page.path)) for entry in page.related)
-            for page in pages
-        }
-        inbound: defaultdict[str, set[str]] = defaultdict(set)
-        for page in pages:
-            if page.is_draft:
-                continue
-            for _, resolution in (*links[page.path], *related[page.path]):
-                if isinstance(resolution, Resolved) and resolution.path != page.path:
-                    inbound[resolution.path].add(page.path)
-        return cls(pages, {page.path: page for page in pages}, links, related, inbound)
-
-    def related_paths(self, path: str) -> set[str]:
-        return {resolution.path for _, resolution in self.related.get(path, ()) if isinstance(resolution, Resolved)}
-
-    def one_way(self, page: WikiPage) -> list[str]:
-        """Paths of published pages that ``page`` names in ``related`` and that do not name it."""
-        found = []
-        for path in sorted(self.related_paths(page.path) - {page.path}):
-            other = self.by_path[path]
-            # What a page without readable front matter names is unknown.
-            if not other.is_draft and other.fields and page.path not in self.related_paths(path):
-                found.append(path)
-        return found
+from kb_pipeline.lint.wiki import Wiki
+from kb_pipeline.markdown.links import Ambiguous, Missing, OutsideRoot, Resolution, Resolved
+from kb_pipeline.models import Finding, PageStatus, WikiPage
 
 
 def related_rules(wiki: Wiki, page: WikiPage) -> Iterator[Finding]:
@@ -134,14 +91,14 @@ def successor_rules(wiki: Wiki, page: WikiPage) -> Iterator[Finding]:
 
 def orphan_rules(wiki: Wiki, page: WikiPage) -> Iterator[Finding]:
     searched_only = page.status is PageStatus.CURRENT and page.kind != "index" and not wiki.inbound.get(page.path)
-    if searched_only and len(wiki.pages) > 1:
+    if searched_only and len(wiki.by_path) > 1:
         yield rules.ORPHAN.at(page)
 
 
 def title_rules(wiki: Wiki) -> Iterator[Finding]:
     """Current pages only: a superseded page keeps the name of its successor, and its status tells them apart."""
     groups: defaultdict[tuple[str, str], list[WikiPage]] = defaultdict(list)
-    for page in wiki.pages:
+    for page in wiki.by_path.values():
         if page.status is PageStatus.CURRENT and page.title.strip():
             groups[folded(page.title), folded(page.scope)].append(page)
     for group in groups.values():
@@ -159,11 +116,11 @@ def title_rules(wiki: Wiki) -> Iterator[Finding]:
 def paired_rules(wiki: Wiki, policy: LintPolicy) -> Iterator[Finding]:
     """Two pages that name each other, and that others only ever name together; small enough to be one page."""
     referrers: defaultdict[str, set[str]] = defaultdict(set)
-    for page in wiki.pages:
+    for page in wiki.by_path.values():
         if not page.is_draft:
             for target in wiki.related_paths(page.path) - {page.path}:
                 referrers[target].add(page.path)
-    for page in wiki.pages:
+    for page in wiki.by_path.values():
         mine = referrers.get(page.path, set())
         for other in sorted(wiki.related_paths(page.path)):
             if other <= page.path or other not in mine:

@@ -29,6 +29,14 @@ UNTITLED = "untitled"
 _DEEPEST_BLOCK = 100
 _LONGEST_MARKUP = 1_000
 """Code points of inline text up to which markup is dropped by the parser; its cost grows faster than the length."""
+_RULE_MARKS = (
+    ("table", ("|",)),
+    ("html_block", ("<",)),
+    ("reference", ("]:",)),
+    ("fence", ("```", "~~~")),
+    ("blockquote", (">",)),
+)
+"""What a text has to hold for a block rule to match anywhere in it."""
 _MAY_BE_MARKUP = re.compile(r"[\\`*_\[\]<&!~\n]")
 _WIKI = re.compile(r"!?\[\[([^\[\]|\n]*)(?:\|([^\[\]\n]*))?\]\]")
 _CJK_BREAK = re.compile("(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])\n(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])")
@@ -40,7 +48,7 @@ def parse_body(body: str, first_line: int = 1) -> BodyOutline:
     Only headings that are blocks of their own count; one inside a list item or a quotation is part of its text. The
     sections' heading lines and texts, joined, are the body again.
     """
-    md = _parser()
+    md = _parser(body)
     env: dict[str, Any] = {}
     starts = _line_starts(body)
     blocks = _Blocks(md, env, starts, first_line)
@@ -143,12 +151,17 @@ def _lines(token: Token) -> tuple[int, int]:
     return begin, end
 
 
+def _parser(body: str) -> MarkdownIt:
+    """A parser without the block rules that cannot match in this body: each is asked about nearly every line."""
+    return _parser_without(tuple(rule for rule, marks in _RULE_MARKS if not any(mark in body for mark in marks)))
+
+
 @cache
-def _parser() -> MarkdownIt:
+def _parser_without(rules: tuple[str, ...]) -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     # Past the nesting limit the parser drops the rest of the text; the preset's 20 is reached by nested lists.
-    return MarkdownIt("commonmark", {"maxNesting": _DEEPEST_BLOCK}).enable("table")
+    return MarkdownIt("commonmark", {"maxNesting": _DEEPEST_BLOCK}).enable("table").disable(rules)
 
 
 def _line_starts(body: str) -> list[int]:

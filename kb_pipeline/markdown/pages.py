@@ -37,6 +37,8 @@ from kb_pipeline.models import (
 
 _WIKILINK = re.compile(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]$")
 _MARKDOWN_LINK = re.compile(r"\[[^\[\]]*\]\(<?([^()<>]+)>?\)$")
+_SEPARATOR = re.compile("[\x0b\x0c\x85\u2028\u2029]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _PART = re.compile(r"[1-9]\d{0,3}/[1-9]\d{0,3}$")
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0", ""})
@@ -96,11 +98,12 @@ def fingerprint(
 def render_page(draft: PageDraft, sources: Sequence[SourceRef], by: str, key: str, part: str) -> str:
     """The canonical text of a compiled page, stamped: the same bytes for the same draft.
 
-    Keys in the order of SPEC 5, optional ones only where set; ``read_page`` of it has the stamped fingerprint.
+    Keys in the order of SPEC 5, optional ones only where set; control characters are dropped. ``read_page`` of it has
+    the stamped fingerprint.
     """
     title, scope, summary = one_line(draft.title), one_line(draft.scope), one_line(draft.summary)
     keywords = _items(draft.keywords)
-    body = draft.body.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+    body = _clean(draft.body).strip("\n") + "\n"
     stamp = {
         "by": by,
         "key": key,
@@ -142,6 +145,12 @@ def restamp(text: str) -> str:
     written = split_front_matter(text).fields["compiled"]
     stamp = dict(written) if isinstance(written, Mapping) else {}
     return set_fields(text, {"compiled": {**stamp, "sha256": page.fingerprint}})
+
+
+def _clean(body: str) -> str:
+    """A body as a page may hold it: LF line ends, nothing that breaks a line unseen, a database or a log."""
+    body = _SEPARATOR.sub(" ", body.replace("\r\n", "\n").replace("\r", "\n"))
+    return _CONTROL.sub("", body)
 
 
 def _items(values: Iterable[str]) -> tuple[str, ...]:

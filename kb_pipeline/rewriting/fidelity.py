@@ -21,34 +21,54 @@ from kb_pipeline.text.facts import extract_facts
 from kb_pipeline.text.folding import fold
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|\.\d)")
-_MEASURE = re.compile(r"(\d+(?:\.\d+)?) (.+)")
+_MEASURE = re.compile(r"-?(\d+(?:\.\d+)?) (.+)")
+_LABELLED = re.compile(r"(?:port|http) (\d+)")
 _ITEM = re.compile(r"( *)(?:[-*+]|\d{1,3}[.)])[ \t]+\S")
 _HEADING = re.compile(r"(#{2,4})[ \t]")
-_SETTING = re.compile(r"\s*(?:[:=：＝]|\s)\s*")
 _SPACES = re.compile(r"\s+")
-_MARKS = " `'\"*_「」『』"
-_LONGEST_COUNT = 50
+_MARKS = " '\"_「」『』"
+_EMPHASIS = str.maketrans("", "", "`*[]\\")
+_UNTOLD = re.compile(
+    r"<!--\s*START doctoc.*?END doctoc[^>]*-->|<!--.*?-->|^[ \t]*:{3,}[^\n]*$|^[ \t]*>[ \t]*\[!div\b[^\n]*$",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
 class Side:
-    """A text with the facts in it. ``facts`` are those of ``text``; ``more`` is wording without lines: names, values."""
+    """A text with the facts in it.
+
+    ``head``: title, summary, keywords, one a line, held to the same standard as the text. ``beside``: what else is known
+    on this side: names, dates; it speaks for a fact and need not be spoken for.
+    """
 
     text: str
-    more: str = ""
+    head: str = ""
+    beside: str = ""
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
         return tuple(extract_facts(self.text))
 
     @cached_property
+    def head_facts(self) -> tuple[Fact, ...]:
+        return tuple(extract_facts(self.head)) if self.head else ()
+
+    @cached_property
+    def _all(self) -> tuple[Fact, ...]:
+        return (*self.facts, *self.head_facts, *(extract_facts(self.beside) if self.beside else ()))
+
+    @cached_property
     def normals(self) -> frozenset[str]:
-        extra = extract_facts(self.more) if self.more else ()
-        return frozenset(fact.normal for fact in (*self.facts, *extra))
+        return frozenset(fact.normal for fact in self._all)
+
+    @cached_property
+    def _lenient_normals(self) -> frozenset[str]:
+        return frozenset(fact.normal for fact in extract_facts(self.text, lenient=True))
 
     @cached_property
     def _folded(self) -> str:
-        return _SPACES.sub(" ", fold(f"{self.text}\n{self.more}"))
+        return _wording("\n".join((self.text, self.head, self.beside)))
 
     @cached_property
     def _bare_numbers(self) -> frozenset[str]:
@@ -61,9 +81,7 @@ class Side:
 
     @cached_property
     def _dates(self) -> frozenset[str]:
-        return frozenset(fact.normal for fact in self.facts if fact.kind is FactKind.DATE) | frozenset(
-            fact.normal for fact in extract_facts(self.more) if fact.kind is FactKind.DATE
-        )
+        return frozenset(fact.normal for fact in self._all if fact.kind is FactKind.DATE)
 
     @cached_property
     def list_lengths(self) -> frozenset[int]:
@@ -74,20 +92,35 @@ class Side:
         """Whether this text has the fact, in any wording that means the same."""
         if fact.normal in self.normals or self._has(fact.text):
             return True
-        if fact.kind is FactKind.NUMBER:
-            measure = _MEASURE.fullmatch(fact.normal)
-            return measure is not None and measure[1] in self._bare_numbers
-        if fact.kind is FactKind.DATE:
-            # 2026-08 follows from 2026-08-18, and 8/18 too; not the other way.
-            return any(date.startswith(f"{fact.normal}-") or date.endswith(fact.normal[1:]) for date in self._dates)
-        if fact.kind in {FactKind.SETTING, FactKind.COMMAND}:
-            parts = [part for part in _SETTING.split(fact.text.strip(_MARKS)) if part.strip(_MARKS)]
-            return len(parts) > 1 and all(self._has(part) for part in parts)
-        return False
+        if fact.kind is FactKind.DATE and self._says_date(fact.normal):
+            return True
+        if fact.kind is FactKind.NUMBER and self._says_number(fact.normal):
+            return True
+        if fact.kind is FactKind.SETTING:
+            key, _, value = fact.normal.partition("=")
+            if self._has(key) and (value in self.normals or self._has(value)):
+                return True
+        # The turns of phrase that are no facts in themselves (一次, three ways) speak for one elsewhere.
+        return self._has(fact.normal) or fact.normal in self._lenient_normals
+
+    def _says_number(self, normal: str) -> bool:
+        measure, labelled = _MEASURE.fullmatch(normal), _LABELLED.fullmatch(normal)
+        return (measure is not None and measure[1] in self._bare_numbers) or (
+            labelled is not None and self._has(labelled[1])
+        )
+
+    def _says_date(self, date: str) -> bool:
+        """2026-08 and --08-18 follow from 2026-08-18, not the other way; unless the year is told elsewhere."""
+        if date.startswith("--"):
+            return any(known.endswith(date[1:]) for known in self._dates)
+        year, _, rest = date.partition("-")
+        return any(known.startswith(f"{date}-") for known in self._dates) or (
+            f"--{rest}" in self._dates and any(known.startswith(year) for known in self._dates)
+        )
 
     def _has(self, wording: str) -> bool:
         """Whether a wording occurs as a whole: ``5`` not in ``15``, ``token`` not in ``tokens``."""
-        wanted = _SPACES.sub(" ", fold(wording)).strip(_MARKS)
+        wanted = _wording(wording).strip(_MARKS)
         text, position = self._folded, -1
         if not wanted:
             return True
@@ -101,12 +134,14 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
-    """``invented``: facts of the pages, by page, that the raw document does not have. ``lost``: the raw's, once each.
+    """``invented``: facts of the pages that the raw document does not have: page, fact, whether it stands in its head.
+
+    ``lost``: the raw's, once each.
 
     ``kept`` is the share of the raw's different facts that the pages have; 1 when it has none.
     """
 
-    invented: tuple[tuple[int, Fact], ...]
+    invented: tuple[tuple[int, Fact, bool], ...]
     lost: tuple[Fact, ...]
     raw_facts: int
     page_facts: int
@@ -116,23 +151,20 @@ class Fidelity:
         return 1.0 if not self.raw_facts else 1 - len(self.lost) / self.raw_facts
 
 
-def compare_facts(raw: Side, pages: Sequence[Side], evidence: str = "") -> Fidelity:
-    """``raw`` is the raw document's body; ``evidence``: wording that pages may use and need not keep."""
-    source = Side(raw.text, f"{raw.more}\n{evidence}")
-    counts = raw.list_lengths
+def compare_facts(raw: Side, pages: Sequence[Side]) -> Fidelity:
+    """``raw``: the raw document's body, what else it tells ``beside`` it: that may be used and need not be kept."""
     invented = []
     for number, page in enumerate(pages):
         known: dict[str, bool] = {}
-        for fact in page.facts:
+        for fact in (*page.head_facts, *page.facts):
             if fact.normal not in known:
-                known[fact.normal] = source.says(fact) or _is_count(fact, page.list_lengths | counts, len(pages))
+                known[fact.normal] = raw.says(fact) or _is_count(fact, (page, raw), len(pages))
             if not known[fact.normal]:
-                invented.append((number, fact))
-    together = Side("\n".join(page.text for page in pages), "\n".join(page.more for page in pages))
+                invented.append((number, fact, fact in page.head_facts))
     different = {fact.normal: fact for fact in reversed(raw.facts)}
-    said = frozenset(fact.normal for page in pages for fact in page.facts)
-    lost = [fact for normal, fact in different.items() if normal not in said and not together.says(fact)]
-    lost.sort(key=lambda fact: fact.start)
+    said = frozenset().union(*(page.normals for page in pages))
+    missing = [fact for normal, fact in different.items() if normal not in said]
+    lost = sorted((f for f in missing if not any(page.says(f) for page in pages)), key=lambda fact: fact.start)
     return Fidelity(tuple(invented), tuple(lost), len(different), sum(len(page.facts) for page in pages))
 
 
@@ -142,15 +174,30 @@ def names_of(path: str) -> str:
     return "\n".join((path, path.removesuffix(".md"), stem, re.sub(r"[-_.]+", " ", stem), *path.split("/")))
 
 
-def _is_count(fact: Fact, lengths: frozenset[int], parts: int) -> bool:
+def content_of(body: str) -> str:
+    """A raw body, line for line, without what it does not tell a reader: comments, generated contents, directives."""
+    if "<!--" not in body and ":::" not in body and "[!div" not in body:
+        return body
+    return _UNTOLD.sub(lambda found: "\n" * found.group().count("\n"), body)
+
+
+def _wording(text: str) -> str:
+    """What two texts are compared by: folded, on one line, without emphasis and code marks."""
+    return _SPACES.sub(" ", fold(text).translate(_EMPHASIS))
+
+
+def _is_count(fact: Fact, sides: Iterable[Side], parts: int) -> bool:
     """Whether a number only says how many items are listed, or how many pages the document became."""
     measure = _MEASURE.fullmatch(fact.normal) if fact.kind is FactKind.NUMBER else None
-    return measure is not None and measure[2] in _COUNTED and measure[1].isdecimal() and (
-        int(measure[1]) in lengths or int(measure[1]) == parts
-    )
+    if measure is None or measure[2] not in _COUNTED or not measure[1].isdecimal():
+        return False
+    count = int(measure[1])
+    return count == parts or any(count in side.list_lengths for side in sides)
 
 
-_COUNTED = frozenset({"item", "kind", "step", "section", "entry", "issue", "point", "group", "page", "file", "document"})
+_COUNTED = frozenset(
+    {"item", "kind", "step", "section", "entry", "issue", "point", "group", "page", "file", "document"}
+)
 """Units of what a page itself lists; anything else (minutes, users) is a fact however many items there are."""
 
 

@@ -14,7 +14,7 @@ from kb_pipeline.markdown.front_matter import split_front_matter
 from kb_pipeline.markdown.pages import read_page, render_page
 from kb_pipeline.models import Fact, Finding, PageDraft, RawDocument, Severity, SourceRef, WikiPage
 from kb_pipeline.ports import PageLint
-from kb_pipeline.rewriting.fidelity import Fidelity, Side, compare_facts, names_of
+from kb_pipeline.rewriting.fidelity import Fidelity, Side, compare_facts, content_of, names_of
 from kb_pipeline.rewriting.polarity import Change, Prose, compare_negations
 from kb_pipeline.text.folding import script_of
 from kb_pipeline.text.glossary import Glossary
@@ -25,6 +25,8 @@ COPIED_WARNING, COPIED_ERROR = 0.5, 0.8
 COPY_MATTERS = 600
 """Characters of a raw body from which a copy is an error: short texts leave little to say differently."""
 MOST_SHOWN = 20
+
+_HEAD = ("title", "summary", "keywords")
 
 RenderDraft = Callable[[PageDraft], str]
 """The text of the file that a draft would become."""
@@ -67,18 +69,18 @@ def run_gates(
     pages = [_as_page(draft, document, f"{part}/{len(drafts)}", render) for part, draft in enumerate(drafts, 1)]
     written = _Drafts(drafts, pages)
     front = split_front_matter(document.text)
-    raw_body = front.body
+    raw_body = content_of(front.body)
     glossary = glossary or Glossary.empty()
     findings: list[Finding] = []
     for page in pages if page_lint else ():
         findings += page_lint(page) if page_lint else ()
-    fidelity = compare_facts(
-        Side(raw_body), [_side(page) for page in pages], _evidence(document, front.block or "", drafts, glossary)
-    )
+    evidence = _evidence(document, front.block or "", drafts, glossary)
+    raw = Side(raw_body, beside=evidence)
+    fidelity = compare_facts(raw, [_side(page) for page in pages])
     findings += _fidelity_findings(fidelity, written, front.body_line)
     dropped, added = compare_negations(Prose([raw_body]), Prose([page.body for page in pages]))
     findings += _negation_findings(dropped, added, written, front.body_line)
-    copied = containment("\n".join(page.body for page in pages), raw_body)
+    copied = containment("\n".join(page.body for page in pages), _without_fact_lines(raw))
     if model:
         findings += _copy_findings(copied, len(raw_body.strip()), written)
     findings += _script_findings(document.text, written, glossary)
@@ -103,24 +105,35 @@ def _as_page(draft: PageDraft, document: RawDocument, part: str, render: RenderD
 
 
 def _side(page: WikiPage) -> Side:
-    """A page's facts by line: its text as if title, summary and keywords stood before the body."""
-    return Side(page.body, "\n".join((page.title, page.summary, *page.keywords)))
+    updated = page.updated.isoformat() if page.updated else ""
+    return Side(page.body, "\n".join((page.title, page.summary, *page.keywords)), updated)
+
+
+def _without_fact_lines(raw: Side) -> str:
+    """Fact lines do not count as copied; taken out here, where they are known, they need not be looked for again."""
+    lines = raw.text.split("\n")
+    for fact in raw.facts:
+        lines[fact.line - 1] = ""
+    return "\n".join(lines)
 
 
 def _evidence(document: RawDocument, block: str, drafts: Sequence[PageDraft], glossary: Glossary) -> str:
     """What beside the raw body a page may say: front matter, names, metadata, the glossary, its own addresses."""
     own = [name for draft in drafts for name in (draft.path, draft.path.removesuffix(".md"), names_of(draft.path))]
     parts = [f"{part}/{len(drafts)}\n{part}" for part in range(1, len(drafts) + 1)] if len(drafts) > 1 else []
-    words = [form for term in glossary.terms for form in term.proper_forms]
+    heads = "\n".join(word for draft in drafts for word in (draft.title, draft.summary, *draft.keywords))
+    words = [form for term in glossary.terms_in(heads) for form in term.proper_forms]
     dated = [document.dated.isoformat()] if document.dated else []
     return "\n".join([block, names_of(document.path), *document.metadata.values(), *words, *own, *parts, *dated])
 
 
 def _fidelity_findings(fidelity: Fidelity, written: _Drafts, raw_line: int) -> Iterator[Finding]:
-    for number, fact in fidelity.invented[:MOST_SHOWN]:
+    for number, fact, in_head in fidelity.invented[:MOST_SHOWN]:
         page = written.pages[number]
         message = f"{fact.kind.value} {_shown(fact)} does not occur in the raw document: correct or remove it"
-        yield Finding("fact-invented", Severity.ERROR, page.path, message, page.body_line + fact.line - 1)
+        field = _HEAD[min(fact.line, len(_HEAD)) - 1] if in_head else None
+        line = page.field_lines.get(field) if field else page.body_line + fact.line - 1
+        yield Finding("fact-invented", Severity.ERROR, page.path, message, line, field)
     if fidelity.kept < FACTS_KEPT:
         lost = ", ".join(f"{_shown(fact)} (raw line {raw_line + fact.line - 1})" for fact in fidelity.lost[:MOST_SHOWN])
         kept = fidelity.raw_facts - len(fidelity.lost)
@@ -135,13 +148,17 @@ def _negation_findings(
 ) -> Iterator[Finding]:
     first = written.pages[0].path if written.pages else ""
     for change in dropped[:MOST_SHOWN]:
-        now = f'; the page says "{change.counterpart}"' if change.counterpart else " and nothing like it is left"
-        message = f'raw line {raw_line + change.line - 1} says "{change.sentence}"{now}: see that its "not" is kept'
+        now = f'; the page says "{_cut(change.counterpart)}"' if change.counterpart else " and nothing like it is left"
+        message = (
+            f'raw line {raw_line + change.line - 1} says "{_cut(change.sentence)}"{now}: see that its "not" is kept'
+        )
         yield Finding("negation-dropped", Severity.WARNING, first, message)
     for change in added[:MOST_SHOWN]:
         page = written.pages[change.number]
-        before = f'the raw document says "{change.counterpart}"' if change.counterpart else "the raw document does not"
-        message = f'"{change.sentence}" denies something; {before}: see that this is meant'
+        before = (
+            f'the raw document says "{_cut(change.counterpart)}"' if change.counterpart else "the raw document does not"
+        )
+        message = f'"{_cut(change.sentence)}" denies something; {before}: see that this is meant'
         yield Finding("negation-added", Severity.WARNING, page.path, message, page.body_line + change.line - 1)
 
 
@@ -163,16 +180,27 @@ def _script_findings(raw: str, written: _Drafts, glossary: Glossary) -> Iterator
         text = "\n".join((page.title, page.summary, page.body))
         foreign = sorted(char for char in set(text) - known if char > "\u2e80" and script_of(char).simplified)
         if foreign:
-            line = page.body.count("\n", 0, min(max(page.body.find(char), 0) for char in foreign))
+            first = min(text.index(char) for char in foreign)
+            field, line = _place(page, text.count("\n", 0, first))
             message = f"Simplified characters {'、'.join(foreign[:MOST_SHOWN])} that the raw document does not use"
-            yield Finding("script-simplified", Severity.ERROR, page.path, message, page.body_line + line)
-        words = {word.text: word for word in glossary.avoided_in(text) if word.text not in tolerated}
-        for word in words.values():
-            line = max(word.line - 3, 0)
+            yield Finding("script-simplified", Severity.ERROR, page.path, message, line, field)
+        words = {word.text: word for word in reversed(glossary.avoided_in(text)) if word.text not in tolerated}
+        for word in reversed(words.values()):
+            field, line = _place(page, word.line - 1)
             message = f"'{word.text}' is to be avoided: write '{word.preferred}'"
-            yield Finding("term-avoided", Severity.ERROR, page.path, message, page.body_line + line)
+            yield Finding("term-avoided", Severity.ERROR, page.path, message, line, field)
+
+
+def _place(page: WikiPage, index: int) -> tuple[str | None, int | None]:
+    """Field and file line of the line with this index in title, summary and body."""
+    if index < 2:
+        return _HEAD[index], page.field_lines.get(_HEAD[index])
+    return None, page.body_line + index - 2
 
 
 def _shown(fact: Fact) -> str:
-    text = " ".join(fact.text.split())
-    return f"'{text[:80]}…'" if len(text) > 80 else f"'{text}'"
+    return f"'{_cut(' '.join(fact.text.split()))}'"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 120 else f"{text[:119]}…"

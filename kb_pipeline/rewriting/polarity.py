@@ -20,6 +20,7 @@ ALIKE = 0.5
 """Shared words, as a share of both sentences' words, from which one is taken for the other's rewording."""
 
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)")
+_CLAUSE = re.compile(r"[，,、；;：:。.!?！？|]+\s*")
 _COMMON = 0.2
 """Words in more than this share of the sentences pair nothing."""
 
@@ -47,6 +48,11 @@ class Prose:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = [without_code(text) for text in texts]
+
+    @cached_property
+    def forms(self) -> frozenset[str]:
+        """The ways in which something is denied at all."""
+        return frozenset(negations("\n".join(self._texts)))
 
     @cached_property
     def squeezed(self) -> str:
@@ -101,9 +107,8 @@ def compare_negations(raw: Prose, pages: Prose) -> tuple[list[Change], list[Chan
         for change, forms, kept in _changes(raw, pages)
         if change.counterpart is not None or (forms & {FORBIDDEN, NEVER, UNLESS} and not kept)
     ]
-    spoken = negations(raw.squeezed)
     added = [
-        change for change, forms, _ in _changes(pages, raw) if change.counterpart is not None or not forms & set(spoken)
+        change for change, forms, _ in _changes(pages, raw) if change.counterpart is not None or not forms & raw.forms
     ]
     return dropped, added
 
@@ -114,7 +119,9 @@ def _changes(one: Prose, other: Prose) -> list[tuple[Change, set[str], bool]]:
     for sentence in one.sentences:
         if not sentence.words or "".join(sentence.words) in other.squeezed:
             continue
-        forms = set(negations(sentence.text))
+        # A clause that was taken over as it is denies what it denied, whatever was joined to it.
+        changed = [clause for clause in _CLAUSE.split(sentence.text) if "".join(words(clause)) not in other.squeezed]
+        forms = set(negations("\n".join(changed)))
         if not forms:
             continue
         counterpart = other.counterpart(sentence)

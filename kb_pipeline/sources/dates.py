@@ -20,16 +20,18 @@ _MOST_ARGUMENTS = 200  # beyond that the whole folder is asked for: cheaper, and
 def document_dates(root: Path, paths: Collection[str]) -> dict[str, date]:
     """Date of each document (paths relative to ``root``): git author date of its last change, else its mtime.
 
-    mtime counts for what git does not have as it is now: untracked or changed since its last commit. Documents that do
-    not exist are left out. Two git processes at most, however many documents.
+    mtime counts for what git does not have as it is now: untracked, or changed since its last commit. Documents that do
+    not exist are left out. Three git processes at most, however many documents.
     """
     if not paths:
         return {}
-    committed = git_dates(root, paths)
-    changed = _changed(root, paths) if committed else set()
+    # The log is read only for files that it knows: for another it would be read to its very beginning.
+    tracked = _listed(root, ["ls-files", "-z"], paths)
+    changed = _listed(root, ["diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "HEAD"], paths)
+    committed = git_dates(root, tracked - changed)
     found: dict[str, date] = {}
     for path in paths:
-        known = None if path in changed else committed.get(path)
+        known = committed.get(path)
         if known is None:
             with contextlib.suppress(OSError):
                 known = datetime.fromtimestamp((root / path).stat().st_mtime).astimezone().date()
@@ -45,6 +47,8 @@ def git_dates(root: Path, paths: Collection[str]) -> dict[str, date]:
     """
     wanted = {unicodedata.normalize("NFC", path): path for path in paths}
     found: dict[str, date] = {}
+    if not wanted:
+        return found
     command = ["log", "--format=%x01%as", "--name-only", "-z", "--relative", "--no-renames", "--diff-filter=AM"]
     try:
         process = subprocess.Popen(
@@ -73,17 +77,19 @@ def git_dates(root: Path, paths: Collection[str]) -> dict[str, date]:
     return found
 
 
-def _changed(root: Path, paths: Collection[str]) -> set[str]:
-    """Those of ``paths`` whose file is not what the last commit has."""
-    command = ["diff", "--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff", "HEAD"]
+def _listed(root: Path, command: list[str], paths: Collection[str]) -> set[str]:
+    """The file names that a git command lists, as they are written in ``paths``; none outside git."""
     try:
         answer = subprocess.run(
             _git(root, [*command, "--", *_limits(paths)]), capture_output=True, env=_environment(), check=False
         )
     except OSError:
         return set()
-    names = answer.stdout.decode("utf-8", "surrogateescape").split("\0") if answer.returncode == 0 else []
-    return {unicodedata.normalize("NFC", name) for name in names if name}
+    if answer.returncode != 0:
+        return set()
+    composed = {unicodedata.normalize("NFC", path): path for path in paths}
+    names = answer.stdout.decode("utf-8", "surrogateescape").split("\0")
+    return {composed[name] for name in (unicodedata.normalize("NFC", name) for name in names) if name in composed}
 
 
 def _git(root: Path, arguments: list[str]) -> list[str]:

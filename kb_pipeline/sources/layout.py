@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRule:
-    """``folder`` is below ``raw/`` ("" for all of it); ``scope`` and ``domain`` hold for the documents in it."""
+    """``folder`` is below ``raw/`` ("" or "." for all of it); ``scope`` and ``domain`` hold for the documents in it."""
 
     folder: str
     scope: str | None = None
@@ -23,7 +24,7 @@ class SourceLayout:
     the next longer one above."""
 
     def __init__(self, rules: Iterable[SourceRule]) -> None:
-        self._rules: dict[str, SourceRule] = {rule.folder.strip("/"): rule for rule in rules}
+        self._rules = {_folder(rule.folder): rule for rule in rules}
 
     def scope_of(self, path: str) -> str | None:
         return next((rule.scope for rule in self._above(path) if rule.scope is not None), None)
@@ -40,3 +41,8 @@ class SourceLayout:
             if rule is not None:
                 found.append(rule)
         return found
+
+
+def _folder(written: str) -> str:
+    name = PurePosixPath(written).as_posix()
+    return "" if name == "." else name

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import sqlite3
+import sys
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -55,7 +56,9 @@ class CacheFile:
                 break
             try:
                 return question(self._connect())
-            except (sqlite3.Error, OSError) as error:
+            except (sqlite3.Error, OSError, ValueError, TypeError) as error:
+                # The last two are how sqlite3 shows damage that it does not notice itself: text that is no UTF-8, a
+                # number where bytes were.
                 if _is_passing(error):
                     break  # locked, full or read-only: do without it this time
                 self._discard()
@@ -104,13 +107,13 @@ class CacheFile:
 
         def question(connection: sqlite3.Connection) -> dict[str, bytes]:
             rows = connection.execute(f"SELECT path, checksum, content FROM {table}")  # noqa: S608 - one of _TABLES
-            return {path: content for path, checksum, content in rows if zlib.crc32(content) == checksum}
+            return {path: content for path, checksum, content in rows if _checksum(path, content) == checksum}
 
         return self.ask(question, {})
 
     def store(self, table: str, fresh: Mapping[str, bytes], gone: Collection[str]) -> None:
         """Write some rows and delete others, in one transaction."""
-        rows = [(path, zlib.crc32(content), content) for path, content in fresh.items()]
+        rows = [(path, _checksum(path, content), content) for path, content in fresh.items()]
 
         def question(connection: sqlite3.Connection) -> None:
             with _transaction(connection):
@@ -171,14 +174,21 @@ def _from_rows(rows: Mapping[str, bytes]) -> dict[str, list[Any]]:
 
 
 def reader_version() -> str:
-    """Hash of the code that reads: no one has to remember to raise a number when a parser changes."""
+    """Hash of the code that reads, its own and the parsers': no one has to remember to raise a number."""
+    import markdown_it
+    import yaml
+
     package = Path(kb_pipeline.__file__).parent
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(f"{sys.version_info} {markdown_it.__version__} {yaml.__version__}".encode())
     for name in _READERS:
         for file in sorted((package / name).glob("*.py")) if not name.endswith(".py") else [package / name]:
             with contextlib.suppress(OSError):
                 digest.update(file.read_bytes())
     return digest.hexdigest()[:32]
+
+
+def _checksum(path: str, content: bytes) -> int:
+    return zlib.crc32(content, zlib.crc32(path.encode("utf-8", "surrogatepass")))
 
 
 @contextlib.contextmanager

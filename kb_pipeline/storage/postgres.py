@@ -235,6 +235,7 @@ class EmbeddedPostgres:
         log = home.folder / "startup.log"
         _trim_logs(home)
         with log.open("wb") as output:
+            home.hand_over(log)
             # Through a shell that leaves at once, so that the server is nobody's child and nobody's zombie. Its path
             # comes as an argument: no quoting. A session of its own keeps the terminal's Ctrl-C from it.
             subprocess.run(

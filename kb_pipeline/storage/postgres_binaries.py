@@ -6,6 +6,7 @@ running one of them. What does not: where the database's files live (``postgres_
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -49,11 +50,13 @@ def choose_account(data: Path, root: Path) -> Account | None:
     import pwd
 
     project = next(folder for folder in (root, *root.parents) if folder.is_dir()).stat()
-    owner = data.stat() if data.is_dir() else project
-    if owner.st_uid == 0:
-        owner = project
-    if owner.st_uid != 0:
+    if data.is_dir() and (owner := data.stat()).st_uid != 0:
         return Account(owner.st_uid, owner.st_gid, owns_project=owner.st_uid == project.st_uid)
+    if project.st_uid != 0:
+        # initdb wants a name for its user; one that only the host of a container knows has none here.
+        with contextlib.suppress(KeyError):
+            pwd.getpwuid(project.st_uid)
+            return Account(project.st_uid, project.st_gid, owns_project=True)
     for name in ("postgres", "nobody"):
         try:
             entry = pwd.getpwnam(name)

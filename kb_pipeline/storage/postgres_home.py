@@ -112,11 +112,10 @@ def make_root(root: Path) -> None:
     """Creates ``.kb/pg``; what root makes in somebody's project is handed to him."""
     missing = [folder for folder in (root, *root.parents) if not folder.exists()]
     try:
+        home = find_home(root)
         root.mkdir(parents=True, exist_ok=True)
-        if missing:
-            home = find_home(root)
-            for folder in missing:
-                home.hand_over(folder)
+        for folder in missing:
+            home.hand_over(folder)
     except OSError as error:
         raise DatabaseUnavailableError(f"The database folder {root} cannot be made: {error.strerror}.") from error
 

@@ -44,9 +44,9 @@ def is_shell(language: str, code: str) -> bool:
     return bool(words) and words[0] in _PROGRAMS and (len(words) > 1 or len(code.split()) == 1)
 
 
-def command_lines(text: str, start: int, end: int) -> Iterator[Found]:
+def command_lines(text: str) -> Iterator[Found]:
     """Each logical line of a shell block; behind prompts only, where there are any: the rest is output."""
-    lines = list(_lines(text, start, end))
+    lines = list(_lines(text))
     prompted = any(_PROMPT.match(line) for _, line in lines)
     position = 0
     while position < len(lines):
@@ -72,20 +72,20 @@ def normal_command(written: str) -> str:
     return _SPACES.sub(" ", joined[prompt.end() :] if prompt else joined).strip()
 
 
-def setting_lines(text: str, start: int, end: int, language: str) -> Iterator[Found]:
+def setting_lines(text: str, language: str) -> Iterator[Found]:
     """``key: value`` and ``key = value`` lines of a configuration block."""
     if language not in _CONFIGURATION:
         return
-    for offset, line in _lines(text, start, end):
+    for offset, line in _lines(text):
         found = read_setting(line)
         if found is not None:
             begin, finish, normal = found
             yield offset + begin, offset + finish, normal
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    offset = start
-    for line in text[start:end].split("\n"):
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    offset = 0
+    for line in text.split("\n"):
         yield offset, line
         offset += len(line) + 1
 

@@ -50,7 +50,7 @@ def narrowed(text: str) -> str:
 
 
 class _Scan:
-    """One pass over one text. ``_free`` is what no fact has claimed yet; the same length as the text throughout."""
+    """One pass over one text, block by block: the prose first, then each fenced block."""
 
     def __init__(self, text: str, *, lenient: bool) -> None:
         self._text = text
@@ -60,77 +60,34 @@ class _Scan:
     def facts(self) -> list[Fact]:
         plain = narrowed(self._text)
         markup = read_markup(plain)
-        self._free = markup.prose
-        self._urls()
-        self._free = hide_links(self._free)
-        self._claim(FactKind.SETTING, find_settings(self._free))
-        self._spans(markup, plain)
-        self._values()
+        prose = _Block(markup.prose, 0)
+        prose.claim(FactKind.URL, _urls(prose.free))
+        prose.free = hide_links(prose.free)
+        prose.claim(FactKind.SETTING, find_settings(prose.free))
+        for kind, place in _code_spans(prose.free, plain, markup):
+            prose.claim(kind, (place,))
+        self._values(prose)
         for fence in markup.fences:
-            self._free = hide(plain[: fence.start]) + plain[fence.start : fence.end] + hide(plain[fence.end :])
-            self._code(fence.language, fence.start, fence.end)
+            self._fence(fence.language, _Block(plain[fence.start : fence.end], fence.start))
         return self._located()
 
-    def _code(self, language: str, start: int, end: int) -> None:
-        shell = is_shell(language, self._free[start:end])
-        if shell:
-            self._claim(FactKind.COMMAND, command_lines(self._free, start, end))
-        self._urls()
-        if not shell:
-            self._claim(FactKind.SETTING, setting_lines(self._free, start, end, language))
-        self._values()
+    def _fence(self, language: str, block: _Block) -> None:
+        if is_shell(language, block.free):
+            block.claim(FactKind.COMMAND, command_lines(block.free))
+            block.claim(FactKind.URL, _urls(block.free))
+        else:
+            block.claim(FactKind.URL, _urls(block.free))
+            block.claim(FactKind.SETTING, setting_lines(block.free, language))
+        self._values(block)
 
-    def _values(self) -> None:
-        self._names()
-        self._claim(FactKind.DATE, find_dates(self._free))
-        self._claim(FactKind.DATE, find_times(self._free))
-        self._claim(FactKind.VERSION, find_versions(self._free))
-        self._claim(FactKind.NUMBER, find_numbers(self._free, lenient=self._lenient))
-
-    def _urls(self) -> None:
-        if "://" not in self._free:
-            return
-        found = []
-        for match in URL.finditer(self._free):
-            url = trim_url(match.group())
-            found.append((match.start(), match.start() + len(url), normal_url(url)))
-        self._claim(FactKind.URL, found)
-
-    def _spans(self, markup: Markup, plain: str) -> None:
-        for start, end, inner_start, inner_end in markup.spans:
-            free = self._free[start:end]
-            if HIDDEN in free:
-                continue
-            kind_and_normal = read_code_span(plain[inner_start:inner_end])
-            if kind_and_normal is not None:
-                kind, normal = kind_and_normal
-                self._claim(kind, [(start, end, normal)])
-
-    def _names(self) -> None:
-        found: dict[FactKind, list[Found]] = {}
-        for match in TOKEN.finditer(self._free):
-            named = name_of(match.group())
-            if named is not None:
-                kind, normal, length = named
-                found.setdefault(kind, []).append((match.start(), match.start() + length, normal))
-        for kind, places in found.items():
-            self._claim(kind, places)
-
-    def _claim(self, kind: FactKind, found: Iterable[Found]) -> None:
-        """Take what is still free, first come first served, and hide it from the kinds that follow."""
-        pieces: list[tuple[int, int]] = []
-        for start, end, normal in found:
-            if start >= end or HIDDEN in self._free[start:end] or any(a < end and start < b for a, b in pieces):
-                continue
-            pieces.append((start, end))
-            self._found.append((start, end, kind, normal))
-        if not pieces:
-            return
-        position, parts = 0, []
-        for start, end in sorted(pieces):
-            parts += [self._free[position:start], hide(self._free[start:end])]
-            position = end
-        self._free = "".join(parts) + self._free[position:]
+    def _values(self, block: _Block) -> None:
+        named = list(_names(block.free))
+        for kind in (FactKind.PATH, FactKind.IDENTIFIER):
+            block.claim(kind, (place for its_kind, place in named if its_kind is kind))
+        block.claim(FactKind.DATE, (*find_dates(block.free), *find_times(block.free)))
+        block.claim(FactKind.VERSION, find_versions(block.free))
+        block.claim(FactKind.NUMBER, find_numbers(block.free, lenient=self._lenient))
+        self._found += block.found
 
     def _located(self) -> list[Fact]:
         breaks = [match.start() for match in re.finditer("\n", self._text)]
@@ -140,7 +97,53 @@ class _Scan:
         ]
 
 
-def iter_normals(facts: Iterable[Fact]) -> Iterator[tuple[FactKind, str]]:
-    """What facts are compared by."""
-    for fact in facts:
-        yield fact.kind, fact.normal
+class _Block:
+    """A piece of the text at ``offset``. ``free`` is what no fact has claimed yet, HIDDEN elsewhere, always as long."""
+
+    def __init__(self, free: str, offset: int) -> None:
+        self.free = free
+        self.offset = offset
+        self.found: list[tuple[int, int, FactKind, str]] = []
+
+    def claim(self, kind: FactKind, places: Iterable[Found]) -> None:
+        """Take what is still free, first come first served, and hide it from the kinds that follow."""
+        taken: list[tuple[int, int]] = []
+        mask = bytearray()
+        for start, end, normal in places:
+            mask = mask or bytearray(len(self.free))
+            if start >= end or HIDDEN in self.free[start:end] or 1 in mask[start:end]:
+                continue
+            mask[start:end] = b"\1" * (end - start)
+            taken.append((start, end))
+            self.found.append((self.offset + start, self.offset + end, kind, normal))
+        if not taken:
+            return
+        position, parts = 0, []
+        for start, end in sorted(taken):
+            parts += [self.free[position:start], hide(self.free[start:end])]
+            position = end
+        self.free = "".join(parts) + self.free[position:]
+
+
+def _urls(text: str) -> Iterator[Found]:
+    if "://" in text:
+        for match in URL.finditer(text):
+            url = trim_url(match.group())
+            yield match.start(), match.start() + len(url), normal_url(url)
+
+
+def _names(text: str) -> Iterator[tuple[FactKind, Found]]:
+    for match in TOKEN.finditer(text):
+        named = name_of(match.group())
+        if named is not None:
+            kind, normal, length = named
+            yield kind, (match.start(), match.start() + length, normal)
+
+
+def _code_spans(free: str, plain: str, markup: Markup) -> Iterator[tuple[FactKind, Found]]:
+    """Spans that nothing has claimed a part of; their content is read as written, links in code are no links."""
+    for start, end, inner_start, inner_end in markup.spans:
+        if HIDDEN not in free[start:end]:
+            read = read_code_span(plain[inner_start:inner_end])
+            if read is not None:
+                yield read[0], (start, end, read[1])

@@ -121,17 +121,20 @@ def test_empty_sections_and_lists_are_no_fault(tmp_path: Path) -> None:
     assert empty.masked() == load(tmp_path / "none").masked()
 
 
+def test_a_list_of_mappings_cannot_come_from_the_environment(tmp_path: Path) -> None:
+    assert problems(tmp_path, "version: 1\n", KB_LINT__SILENCED="orphan") == [
+        "environment: KB_LINT__SILENCED is a list of mappings: it can only be set in kb.yml"
+    ]
+
+
 @pytest.mark.parametrize("name", ["KB_SHARED", "KB_ROOT", "HOME"])
 def test_variables_of_other_meaning_are_left_alone(tmp_path: Path, name: str) -> None:
     load_settings(tmp_path, environ={name: "x"})
 
 
 def test_a_newer_version_is_refused_before_anything_else_is_judged(tmp_path: Path) -> None:
-    found = problems(tmp_path, "language: tlh\nversion: 2\n")
-    assert found == [
-        "kb.yml:2: version 2 was written for a newer kb_pipeline (this one knows up to 1): "
-        "upgrade with pip install -U kb-pipeline"
-    ]
+    (found,) = problems(tmp_path, "language: tlh\nversion: 2\n")
+    assert found.startswith("kb.yml:2: version 2 was written for a newer kb_pipeline (this one knows up to 1)")
 
 
 def test_an_unreadable_file_is_told_by_name(tmp_path: Path) -> None:

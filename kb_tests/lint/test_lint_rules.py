@@ -446,6 +446,8 @@ def test_a_conflict_shows_both_values_and_both_dates() -> None:
         ("權杖換發逾時為 30 秒", "權杖換發逾時為 1 分鐘", False),
         ("權杖換發逾時，開發環境 30 秒、正式環境 60 秒", "權杖換發逾時，開發環境 30 秒", False),
         ("1. 權杖重試 3 次", "2. 權杖重試 3 次", False),
+        ("每一把權杖在換發後 30 天刪除", "換發完成的權杖，系統在 60 天內刪除", False),
+        ("每一把權杖在換發後 30 天刪除", "換發好的權杖將於 60 天內刪除", True),
     ],
 )
 def test_a_conflict_is_one_thing_with_two_values(one: str, other: str, differs: bool) -> None:

@@ -332,6 +332,11 @@ def test_what_is_rendered_reads_back_with_its_stamp(draft: PageDraft) -> None:
     assert restamp(text) == text
 
 
+def test_control_characters_do_not_reach_a_page() -> None:
+    body = "# t\r\n\r\na\x07b\0c\x0bd\u2028e\u200bf\ud800\tg\n"
+    assert page(render(replace(DRAFT, body=body))).body == "\n# t\n\nabc d e\u200bf\tg\n"
+
+
 @given(DRAFTS.filter(lambda draft: all(text.isprintable() for text in [draft.title, draft.scope, draft.summary])))
 def test_printable_texts_come_back_exactly(draft: PageDraft) -> None:
     read = page(render(draft))

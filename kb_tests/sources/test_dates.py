@@ -52,7 +52,7 @@ def test_a_committed_document_has_the_author_date_of_its_last_change(raw: Path) 
     write(raw, "a.md", "one\n")
     write(raw, "筆記/b, c.md", "one\n")
     commit(raw, "2026-02-02")
-    write(raw, "a.md", "two\n")
+    write(raw, "a.md", "two, longer\n")
     commit(raw, "2026-03-03")
     found = git_dates(raw, ["a.md", "筆記/b, c.md", "none.md"])
     assert found == {"a.md": date(2026, 3, 3), "筆記/b, c.md": date(2026, 2, 2)}
@@ -62,13 +62,29 @@ def test_an_uncommitted_change_counts_from_the_disk(raw: Path) -> None:
     write(raw, "a.md", "one\n")
     write(raw, "b.md", "one\n")
     commit(raw, "2026-02-02")
-    write(raw, "a.md", "two\n", day="2026-06-06")
+    write(raw, "a.md", "two, longer\n", day="2026-06-06")
     write(raw, "new.md", "new\n", day="2026-05-05")
     assert document_dates(raw, ["a.md", "b.md", "new.md"]) == {
         "a.md": date(2026, 6, 6),
         "b.md": date(2026, 2, 2),
         "new.md": date(2026, 5, 5),
     }
+
+
+def test_the_log_is_not_read_for_what_git_does_not_have(raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(raw, "a.md", "one\n")
+    commit(raw, "2026-02-02")
+    write(raw, "new.md", "new\n", day="2026-05-05")
+    asked: list[list[str]] = []
+    popen = subprocess.Popen
+
+    def recording(command: list[str], **options: object) -> subprocess.Popen[bytes]:
+        asked.append(command)
+        return popen(command, **options)  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr(subprocess, "Popen", recording)
+    assert document_dates(raw, ["new.md"]) == {"new.md": date(2026, 5, 5)}
+    assert not [command for command in asked if "log" in command]
 
 
 def test_outside_git_the_disk_tells(tmp_path: Path) -> None:
@@ -102,7 +118,7 @@ def test_a_name_with_the_marks_of_a_pattern_is_one_name(raw: Path) -> None:
     assert git_dates(raw, ["[k].md"]) == {"[k].md": date(2026, 2, 2)}
 
 
-def test_many_documents_cost_two_processes(raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_documents_cost_three_processes(raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"d/{number}.md" for number in range(300)]
     for name in names:
         write(raw, name, name)
@@ -116,7 +132,7 @@ def test_many_documents_cost_two_processes(raw: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(subprocess, "Popen", counting)
     assert set(document_dates(raw, names).values()) == {date(2026, 2, 2)}
-    assert len(started) <= 2
+    assert len(started) <= 3
 
 
 def test_no_document_costs_no_process(raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:

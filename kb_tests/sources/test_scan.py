@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import unicodedata
@@ -191,16 +192,23 @@ class TestStates:
         write(raw, ".kbignore", "*.tmp.md\n")
         assert scan_raw(raw) == []
 
-    @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-    def test_what_may_not_be_read_fails_alone(self, raw: Path) -> None:
-        write(raw, "a.md").chmod(0)
+    def test_what_may_not_be_read_fails_alone(self, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Root reads everything, so the refusal is made here: at opening a file and at listing a folder."""
+        write(raw, "a.md")
         write(raw, "locked/b.md")
-        (raw / "locked").chmod(0)
         write(raw, "c.md")
-        try:
-            assert states(scan_raw(raw)) == {"a.md": "failed", "c.md": "pending", "locked/": "failed"}
-        finally:
-            (raw / "locked").chmod(0o755)
+        opening, listing = os.open, os.scandir
+
+        def refuse(path: str, name: str) -> None:
+            if path.rstrip("/").endswith(name):
+                raise PermissionError(errno.EACCES, "Permission denied")
+
+        monkeypatch.setattr(os, "open", lambda path, *rest: (refuse(str(path), "/a.md"), opening(path, *rest))[1])
+        monkeypatch.setattr(os, "scandir", lambda path: (refuse(str(path), "/locked"), listing(path))[1])
+        entries = scan_raw(raw)
+        assert states(entries) == {"a.md": "failed", "c.md": "pending", "locked/": "failed"}
+        assert reason(entries, "a.md") == "not readable: Permission denied"
+        assert reason(entries, "locked/") == "folder not readable: Permission denied"
 
     def test_a_pipe_named_like_a_document_is_not_waited_for(self, raw: Path) -> None:
         os.mkfifo(raw / "a.md")

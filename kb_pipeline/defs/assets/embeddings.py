@@ -4,6 +4,8 @@ The data version of a partition is the page's fingerprint and the embedding mode
 ``sync_changed``; here the chosen pages get the vectors that they lack.
 """
 
+from collections.abc import Iterator
+
 import dagster as dg
 
 from kb_pipeline.defs.partitions import pages
@@ -29,7 +31,7 @@ from kb_pipeline.planning.partitions import document_path
     backfill_policy=dg.BackfillPolicy.single_run(),
     op_tags={"kb/exclusive": "build"},
 )
-def embeddings(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase):
+def embeddings(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> Iterator[dg.Output[None]]:
     embed_chosen(context, knowledge_base.project(), [document_path(key) for key in context.partition_keys])
     yield from ()
 

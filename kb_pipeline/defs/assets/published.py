@@ -8,30 +8,31 @@ import dagster as dg
 
 from kb_pipeline.defs.resources import KnowledgeBase
 
-PAGES_AND_VECTORS = [dg.AssetDep("wiki_pages", partition_mapping=dg.AllPartitionMapping())]
+PAGES = [dg.AssetDep("wiki_pages", partition_mapping=dg.AllPartitionMapping())]
 
 
-@dg.asset(group_name="published", kinds={"networkx"}, deps=PAGES_AND_VECTORS)
-def graph(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult:
+@dg.asset(group_name="published", kinds={"networkx"}, deps=PAGES)
+def graph(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult[None]:
     """Pages as nodes; links, `related` and shared specific terms as edges."""
-    figures = knowledge_base.project().publication().stage_graph()
+    with knowledge_base.project().publishing(context.run_id) as publication:
+        figures = publication.stage_graph()
     return dg.MaterializeResult(metadata=dict(figures))
 
 
-@dg.asset(group_name="published", kinds={"scipy"}, deps=PAGES_AND_VECTORS)
-def keyword_index(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult:
+@dg.asset(group_name="published", kinds={"scipy"}, deps=PAGES)
+def keyword_index(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult[None]:
     """BM25 over sections, as memory-mapped arrays."""
-    figures = knowledge_base.project().publication().stage_index()
+    with knowledge_base.project().publishing(context.run_id) as publication:
+        figures = publication.stage_index()
     return dg.MaterializeResult(metadata=dict(figures))
 
 
-@dg.asset(group_name="published", kinds={"text"}, deps=PAGES_AND_VECTORS)
-def manifest(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult:
+@dg.asset(group_name="published", kinds={"text"}, deps=PAGES)
+def manifest(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult[None]:
     """The list of pages that a model chooses from; its data version is the hash of its bytes."""
-    publication = knowledge_base.project().publication()
-    # Blocking checks hold within one run only: someone who materializes this asset alone is refused here.
-    publication.refuse_if_blocked()
-    figures = publication.stage_manifest()
+    # Blocking checks hold within one run only: whoever materializes this asset alone is refused by the stage itself.
+    with knowledge_base.project().publishing(context.run_id) as publication:
+        figures = publication.stage_manifest()
     return dg.MaterializeResult(
         metadata={**figures, "preview": dg.MetadataValue.md(f"```\n{publication.manifest_preview()}\n```")},
         data_version=dg.DataVersion(publication.manifest_hash()),
@@ -39,11 +40,15 @@ def manifest(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -
 
 
 @dg.asset(group_name="published", kinds={"files"}, deps=[graph, keyword_index, manifest])
-def snapshot(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult:
+def snapshot(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult[None]:
     """One consistent set of the three and of the pages' texts; from here on it is what every reader sees."""
-    project = knowledge_base.project()
-    published = project.publication().finish()
+    with knowledge_base.project().publishing(context.run_id) as publication:
+        published = publication.finish()
     return dg.MaterializeResult(
-        metadata={"snapshot": published.id, **project.snapshot_figures(published)},
+        metadata={
+            "snapshot": published.id,
+            **{name: value for name, value in published.report.items() if isinstance(value, int)},
+            "left_out": dg.MetadataValue.json(dict(publication.chosen.left_out)),
+        },
         data_version=dg.DataVersion(published.id),
     )

@@ -5,6 +5,8 @@ not. Each partition yields an event of its own: a ``MaterializeResult`` of a ran
 all of them (dagster#34013).
 """
 
+from collections.abc import Iterator
+
 import dagster as dg
 
 from kb_pipeline.defs.partitions import documents
@@ -29,7 +31,7 @@ from kb_pipeline.planning.partitions import document_path
     backfill_policy=dg.BackfillPolicy.single_run(),
     op_tags={"kb/exclusive": "build"},
 )
-def wiki_pages(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase):
+def wiki_pages(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> Iterator[dg.Output[None]]:
     keys = [document_path(key) for key in context.partition_keys]
     result = compile_documents(context, knowledge_base.project(), keys)
     report_failures(context.op_execution_context, result)
