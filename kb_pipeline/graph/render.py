@@ -20,6 +20,8 @@ from kb_pipeline.graph.communities import Community, strongest
 from kb_pipeline.graph.wiki_graph import PageNode, WikiGraph
 from kb_pipeline.models import Confidence, Edge
 
+FORMAT = 1
+"""Raised with every change here that makes another page of the same graph."""
 _SCRIPTS = ("layout.js", "view.js", "controls.js")
 _DRAWN_INFERRED = 4
 """INFERRED edges drawn a page where there are many: more of them make a grey cloud."""
@@ -44,6 +46,12 @@ def render_html(graph: WikiGraph, language: str = "zh-TW") -> str:
         script_hash=_csp_hash(script),
         graph=embed_json(_content(graph, language)),
     )
+
+
+def page_version() -> str:
+    """Changes with anything that makes another page of the same graph."""
+    parts = [str(FORMAT), *map(_asset, (*_SCRIPTS, "graph.css", "graph.html"))]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def embed_json(value: object) -> str:

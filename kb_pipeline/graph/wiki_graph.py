@@ -198,6 +198,19 @@ class WikiGraph:
             self._topology = hashlib.sha256(json.dumps(known, separators=(",", ":")).encode()).hexdigest()
         return self._topology
 
+    def signature(self) -> str:
+        """Hash of all that JSON and page are made of: :meth:`topology`, what nodes show, kinds and comments of links."""
+        nodes = [
+            [node.title, node.scope, node.status, str(node.updated), node.summary, node.keywords] for node in self.nodes
+        ]
+        linked = [
+            [path, target, [(mention.kind, mention.comment) for mention in self._notes.mentions(path, target)]]
+            for path, targets in sorted(self._notes.outgoing())
+            for target in sorted(targets)
+        ]
+        known = json.dumps([self.topology(), nodes, linked], separators=(",", ":"))
+        return hashlib.sha256(known.encode()).hexdigest()
+
     def networkx(self) -> nx.Graph[str]:
         """A copy as a networkx graph, for questions that are not answered here."""
         return to_networkx(sorted(self._pages), self.edges)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kb_pipeline.models import Fact, FactKind
@@ -23,13 +23,16 @@ from kb_pipeline.text.folding import fold
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|\.\d)")
 _MEASURE = re.compile(r"-?(\d+(?:\.\d+)?) (.+)")
 _LABELLED = re.compile(r"(?:port|http) (\d+)")
+_FENCE = re.compile(r"[ >]*(?:`{3}|~{3})")
 _ITEM = re.compile(r"( *)(?:[-*+]|\d{1,3}[.)])[ \t]+\S")
 _HEADING = re.compile(r"(#{2,4})[ \t]")
 _SPACES = re.compile(r"\s+")
 _MARKS = " '\"_「」『』"
-_EMPHASIS = str.maketrans("", "", "`*[]\\")
+_EMPHASIS = str.maketrans("", "", "`*\\")
+_ALTERNATIVE = re.compile(r"alt-text=\"([^\"\n]*)\"")
 _UNTOLD = re.compile(
-    r"<!--\s*START doctoc.*?END doctoc[^>]*-->|<!--.*?-->|^[ \t]*:{3,}[^\n]*$|^[ \t]*>[ \t]*\[!div\b[^\n]*$",
+    r"<!--\s*START doctoc.*?END doctoc[^>]*-->|<!--.*?-->"
+    r"|:::image\b[^\n]*?(?::::|$)|^[ \t]*:{3,}(?![ \t]*image\b)[^\n]*$|^[ \t]*>[ \t]*\[!div\b[^\n]*$",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 
@@ -39,16 +42,29 @@ class Side:
     """A text with the facts in it.
 
     ``head``: title, summary, keywords, one a line, held to the same standard as the text. ``beside``: what else is known
-    on this side: names, dates; it speaks for a fact and need not be spoken for.
+    on this side: names, dates; it speaks for a fact and need not be spoken for. ``known``: lines of the other side; what
+    stands here word for word needs no search, which is most of what an offline rewriter writes.
     """
 
     text: str
     head: str = ""
     beside: str = ""
+    known: frozenset[str] = frozenset()
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(line.strip() for line in self.text.split("\n"))
+
+    @cached_property
+    def _searched(self) -> str:
+        if not self.known:
+            return self.text
+        kept = zip(self.text.split("\n"), self.lines, strict=True)
+        return "\n".join("" if line in self.known and not _FENCE.match(line) else whole for whole, line in kept)
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
-        return tuple(extract_facts(self.text))
+        return tuple(extract_facts(self._searched))
 
     @cached_property
     def head_facts(self) -> tuple[Fact, ...]:
@@ -73,7 +89,7 @@ class Side:
     @cached_property
     def _bare_numbers(self) -> frozenset[str]:
         """Numbers that stand without a unit, as in the cell of a table or behind an equals sign."""
-        text = list(self.text)
+        text = list(self._searched)
         for fact in self.facts:
             if fact.kind is not FactKind.SETTING and fact.kind is not FactKind.COMMAND:
                 text[fact.start : fact.end] = "\0" * (fact.end - fact.start)
@@ -136,7 +152,7 @@ class Side:
 class Fidelity:
     """``invented``: facts of the pages that the raw document does not have: page, fact, whether it stands in its head.
 
-    ``lost``: the raw's, once each.
+    ``lost``: the raw's, once each; ``page_facts``: how many different ones the pages have.
 
     ``kept`` is the share of the raw's different facts that the pages have; 1 when it has none.
     """
@@ -153,6 +169,8 @@ class Fidelity:
 
 def compare_facts(raw: Side, pages: Sequence[Side]) -> Fidelity:
     """``raw``: the raw document's body, what else it tells ``beside`` it: that may be used and need not be kept."""
+    raw_lines = frozenset(raw.lines)
+    pages = [replace(page, known=raw_lines) for page in pages]
     invented = []
     for number, page in enumerate(pages):
         known: dict[str, bool] = {}
@@ -161,11 +179,13 @@ def compare_facts(raw: Side, pages: Sequence[Side]) -> Fidelity:
                 known[fact.normal] = raw.says(fact) or _is_count(fact, (page, raw), len(pages))
             if not known[fact.normal]:
                 invented.append((number, fact, fact in page.head_facts))
+    taken = raw_lines.intersection(*[frozenset(line for page in pages for line in page.lines)])
     different = {fact.normal: fact for fact in reversed(raw.facts)}
     said = frozenset().union(*(page.normals for page in pages))
+    said |= {fact.normal for fact in raw.facts if raw.lines[fact.line - 1] in taken}
     missing = [fact for normal, fact in different.items() if normal not in said]
     lost = sorted((f for f in missing if not any(page.says(f) for page in pages)), key=lambda fact: fact.start)
-    return Fidelity(tuple(invented), tuple(lost), len(different), sum(len(page.facts) for page in pages))
+    return Fidelity(tuple(invented), tuple(lost), len(different), len(said))
 
 
 def names_of(path: str) -> str:
@@ -178,7 +198,12 @@ def content_of(body: str) -> str:
     """A raw body, line for line, without what it does not tell a reader: comments, generated contents, directives."""
     if "<!--" not in body and ":::" not in body and "[!div" not in body:
         return body
-    return _UNTOLD.sub(lambda found: "\n" * found.group().count("\n"), body)
+    return _UNTOLD.sub(_what_is_told, body)
+
+
+def _what_is_told(found: re.Match[str]) -> str:
+    label = _ALTERNATIVE.search(found.group()) if found.group().startswith(":::image") else None
+    return label[1] if label else "\n" * found.group().count("\n")
 
 
 def _wording(text: str) -> str:

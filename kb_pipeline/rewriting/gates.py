@@ -122,7 +122,7 @@ def _evidence(document: RawDocument, block: str, drafts: Sequence[PageDraft], gl
     own = [name for draft in drafts for name in (draft.path, draft.path.removesuffix(".md"), names_of(draft.path))]
     parts = [f"{part}/{len(drafts)}\n{part}" for part in range(1, len(drafts) + 1)] if len(drafts) > 1 else []
     heads = "\n".join(word for draft in drafts for word in (draft.title, draft.summary, *draft.keywords))
-    words = [form for term in glossary.terms_in(heads) for form in term.proper_forms]
+    words = [form for term in glossary.terms_in(heads) for form in term.proper_forms] if glossary else []
     dated = [document.dated.isoformat()] if document.dated else []
     return "\n".join([block, names_of(document.path), *document.metadata.values(), *words, *own, *parts, *dated])
 
@@ -175,7 +175,7 @@ def _script_findings(raw: str, written: _Drafts, glossary: Glossary) -> Iterator
     if script_of(raw).leading == "simplified":
         return
     known = set(raw)
-    tolerated = {word.text for word in glossary.avoided_in(raw)}
+    tolerated = {word.text for word in glossary.avoided_in(raw)} if glossary else set()
     for page in written.pages:
         text = "\n".join((page.title, page.summary, page.body))
         foreign = sorted(char for char in set(text) - known if char > "\u2e80" and script_of(char).simplified)
@@ -184,8 +184,8 @@ def _script_findings(raw: str, written: _Drafts, glossary: Glossary) -> Iterator
             field, line = _place(page, text.count("\n", 0, first))
             message = f"Simplified characters {'、'.join(foreign[:MOST_SHOWN])} that the raw document does not use"
             yield Finding("script-simplified", Severity.ERROR, page.path, message, line, field)
-        words = {word.text: word for word in reversed(glossary.avoided_in(text)) if word.text not in tolerated}
-        for word in reversed(words.values()):
+        avoided = glossary.avoided_in(text) if glossary else ()
+        for word in {word.text: word for word in reversed(avoided) if word.text not in tolerated}.values():
             field, line = _place(page, word.line - 1)
             message = f"'{word.text}' is to be avoided: write '{word.preferred}'"
             yield Finding("term-avoided", Severity.ERROR, page.path, message, line, field)

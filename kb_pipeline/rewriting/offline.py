@@ -164,10 +164,11 @@ class OfflineRewriter:
         for index, (part, title, path) in enumerate(zip(parts, titles, paths, strict=True)):
             conclusion = choose_conclusion(part, reading.prose, reading.dropped, described if index == 0 else "")
             taken = _taken_blocks(part, conclusion)
-            shown = _without_moved(part, conclusion, reading)
+            subtitle = _telling_subtitle(reading) if index == 0 else ""
+            shown = part if subtitle else _without_moved(part, conclusion)
             if index == 0:
                 shown = _with_document_facts(shown, fields, words)
-            shown = _with_named_lead(shown, reading, title)
+            shown = _with_named_lead(shown, words, subtitle)
             first_lines = conclusion.text if conclusion is not None else ""
             summary = summarise(
                 shown,
@@ -273,7 +274,7 @@ def _taken_blocks(part: Part, conclusion: Conclusion | None) -> tuple[Block, ...
     return tuple(part.lead[:1]) if conclusion.moved else ()
 
 
-def _without_moved(part: Part, conclusion: Conclusion | None, reading: _Reading) -> Part:
+def _without_moved(part: Part, conclusion: Conclusion | None) -> Part:
     """A part without the text that its conclusion took from its opening."""
     if conclusion is None or (conclusion.quote is None and not conclusion.moved):
         return part
@@ -325,20 +326,21 @@ def _with_document_facts(part: Part, fields: RawFields, words: Words) -> Part:
     return replace(part, sections=(*part.sections, *added))
 
 
-def _with_named_lead(part: Part, reading: _Reading, title: str) -> Part:
-    """A long lead, or one that is the whole page, becomes a section, since sections are what is found and cited."""
+def _with_named_lead(part: Part, words: Words, subtitle: str) -> Part:
+    """A long lead, or one that is the whole page, becomes a section, since sections are what is found and cited; so
+    does one that stood under an H1 of other words than the title."""
     size = blocks_size(part.lead)
-    if size < (_LONG_LEAD if part.sections else _LONG_LEAD // 2):
+    if not size or (not subtitle and size < (_LONG_LEAD if part.sections else _LONG_LEAD // 2)):
         return part
-    words = reading.words
-    subtitle = reading.outline.subtitle
     ordered = next((block.ordered for block in part.lead if block.kind is BlockKind.LIST), False)
-    heading = words.steps if ordered else words.details
-    if part.lead_heading:
-        heading = part.lead_heading
-    elif subtitle and subtitle.casefold() not in title.casefold():
-        heading = subtitle
+    heading = subtitle or part.lead_heading or (words.steps if ordered else words.details)
     return replace(part, lead=(), sections=(Section(heading, part.anchors, part.lead), *part.sections))
+
+
+def _telling_subtitle(reading: _Reading) -> str:
+    """The first H1 of a document whose title is another text and does not say it already."""
+    subtitle, title = reading.outline.subtitle or "", reading.outline.title
+    return "" if subtitle.casefold() in title.casefold() else subtitle
 
 
 def _with_conclusion(part: Part, conclusion: str) -> Part:
@@ -358,7 +360,7 @@ def _keyword_lines(reading: _Reading, part: Part, index: int) -> list[tuple[str,
 def _aliases(reading: _Reading, title: str) -> tuple[str, ...]:
     """Names by which links may know the document: its own aliases, its written file name, a first H1 of other words."""
     stem = written_stem(reading.document.path)
-    own = [*reading.fields.aliases, stem if stem.casefold() not in {"readme", "index"} else ""]
+    own = [*reading.fields.aliases, stem if stem.casefold() not in {"readme", "index"} else "", _telling_subtitle(reading)]
     return tuple(dict.fromkeys(alias for alias in own if alias and alias != title))
 
 

@@ -32,8 +32,9 @@ PORT = 5432
 SOCKET_NAME = f".s.PGSQL.{PORT}"
 LONGEST_SOCKET_FOLDER = 104 - len(SOCKET_NAME) - 2
 """Bytes; sun_path holds 104 on macOS, 108 on Linux."""
-UNSAFE_IN_HOST = frozenset(",\"'\\@\n")
-"""libpq splits a host at commas and reads a leading @ as an abstract socket."""
+UNSAFE_IN_HOST = frozenset(",\n")
+"""libpq splits a host at commas."""
+UNSAFE_IN_SETTINGS = frozenset("\"'\\")
 SMALL_SHARED_MEMORY = 512 << 20
 
 
@@ -152,22 +153,30 @@ def choose_socket_folder(home: Home) -> Path:
     if _fits(home.data):
         return home.data
     name = f"pg-{hashlib.sha256(os.fsencode(home.data)).hexdigest()[:12]}"
-    short = state_folder(home.account) / "sockets" / name
-    if not _fits(short):
-        short = Path("/tmp") / f"kb-{name}-{os.getuid()}"  # noqa: S108 - short by need; owner and mode are checked
+    # The second because the first may be long itself, or missing: service accounts have no home.
+    choices = [state_folder(home.account) / "sockets" / name, Path("/tmp") / f"kb-{name}-{os.getuid()}"]  # noqa: S108
+    for folder in choices:
+        if _fits(folder) and not UNSAFE_IN_SETTINGS.intersection(str(folder)) and _closed_folder(folder, home.account):
+            return folder
+    raise DatabaseUnavailableError(
+        f"The path of {home.data} is too long for a socket, and neither {choices[0]} nor {choices[1]} can be made and "
+        "kept from others. Move the project to a shorter path."
+    )
+
+
+def _closed_folder(folder: Path, account: Account | None) -> bool:
+    """Makes it for the account alone; False where that cannot be, or where somebody else was there first."""
     try:
-        open_folder(short.parent.parent)
-        open_folder(short.parent)
-        short.mkdir(mode=0o700, exist_ok=True)
-        if home.account is not None:
-            home.account.own(short)
-        found = short.lstat()
-    except OSError as error:
-        raise DatabaseUnavailableError(f"The socket folder {short} cannot be made: {error.strerror}.") from error
-    owner = os.getuid() if home.account is None else home.account.uid
-    if short.is_symlink() or found.st_uid != owner or found.st_mode & 0o077:
-        raise DatabaseUnavailableError(f"The socket folder {short} is open to others. Remove it and try again.")
-    return short
+        open_folder(folder.parent.parent)
+        open_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if account is not None and not folder.is_symlink():
+            account.own(folder)
+        found = folder.lstat()
+    except OSError:
+        return False
+    owner = os.getuid() if account is None else account.uid
+    return not folder.is_symlink() and found.st_uid == owner and not found.st_mode & 0o077
 
 
 def write_settings(home: Home, major: int) -> None:

@@ -23,7 +23,7 @@ from kb_pipeline.storage.catalog import LineTable, NeighbourTable, PageRecord, S
 FORMAT = 1
 DESCRIPTION = "snapshot.json"
 PAGES, INDEX, DOMAINS = "pages", "index", "manifest/domains"
-MANIFEST, DIRECTORY = "manifest.txt", "manifest/directory.txt"
+MANIFEST, DIRECTORY, MANIFEST_REPORT = "manifest.txt", "manifest/directory.txt", "manifest.json"
 GRAPH_JSON, GRAPH_HTML, GRAPH_MEMO = "graph.json", "graph.html", "graph-memo.json"
 CATALOG, CHUNKS, NEIGHBOURS, NAMES, REPORT = "catalog", "chunks", "neighbours.bin", "pages.json", "report.json"
 
@@ -37,12 +37,13 @@ class Snapshot:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.id = folder.name
-        description = self._reading(self._describe)
-        self.published_at: datetime = description["published_at"]
-        self.language: str = description["language"]
-        self.source_fingerprint: str = description["source_fingerprint"]
-        self.page_count: int = description["pages"]
-        self.two_stage: bool = description["two_stage"]
+        described = self._reading(self._describe)
+        self.published_at: datetime = described["published_at"]
+        self.language: str = described["language"]
+        self.page_count: int = described["pages"]
+        self.two_stage: bool = described["two_stage"]
+        self.made_by: str = described["made_by"]
+        self._latest: Mapping[str, Any] = described["latest"]
 
     def _describe(self) -> dict[str, Any]:
         found = json.loads((self.folder / DESCRIPTION).read_bytes())
@@ -52,13 +53,14 @@ class Snapshot:
         return {
             "published_at": published if published.tzinfo else published.replace(tzinfo=UTC),
             "language": str(found["language"]),
-            "source_fingerprint": str(found["source_fingerprint"]),
             "pages": int(found["pages"]),
             "two_stage": bool(found["two_stage"]),
+            "made_by": str(found["made_by"]),
+            "latest": dict(found["latest"]),
         }
 
-    def age(self, now: datetime) -> float:
-        """Seconds since it was published."""
+    def age_seconds(self, now: datetime) -> float:
+        """Time since it was published."""
         return max(0.0, (now - self.published_at).total_seconds())
 
     # -- pages -------------------------------------------------------------------------------------------------------
@@ -85,15 +87,22 @@ class Snapshot:
         number = self._numbers[path]
         return self._reading(lambda: decode_record(self._catalog[number]))
 
-    def pages(self) -> Iterator[PageRecord]:
+    def pages(self) -> tuple[str, ...]:
+        """Paths of every page, sorted by code points."""
+        return tuple(self._numbers)
+
+    def records(self) -> Iterator[PageRecord]:
         """Every page, by path."""
         for path in self._numbers:
             yield self.page(path)
 
-    def record_line(self, path: str) -> bytes:
-        """A page's line in the catalogue as it stands, for the next snapshot. Raises KeyError for an unknown page."""
+    def lines(self, path: str) -> tuple[bytes, bytes]:
+        """A page's lines in the catalogue and in the table of chunks as they stand, for the next snapshot.
+
+        Raises KeyError for an unknown page.
+        """
         number = self._numbers[path]
-        return self._reading(lambda: self._catalog[number])
+        return self._reading(lambda: (self._catalog[number], self._chunks[number]))
 
     def page_file(self, path: str) -> Path:
         return self.folder / PAGES / path
@@ -158,31 +167,34 @@ class Snapshot:
     @cached_property
     def manifest(self) -> str:
         """The whole manifest, whatever its size."""
-        return self._text(MANIFEST)
+        return self.text(MANIFEST)
 
     @cached_property
     def directory_manifest(self) -> str | None:
         """First stage of a manifest over the budget; None when the whole one is within it."""
-        return self._text(DIRECTORY) if self.two_stage else None
+        return self.text(DIRECTORY) if self.two_stage else None
 
     def domain_manifest(self, domain: str) -> str:
-        """Second stage. Raises KeyError for a domain without pages or when the manifest has one stage only."""
-        file = domain_file(domain)
-        if not self.two_stage or "/" in domain or not (self.folder / file).is_file():
-            raise KeyError(domain)
-        return self._text(file)
+        """A domain's part of the manifest, the second stage. Raises KeyError for a domain without pages."""
+        return self.text(self.manifest_report["domains"][domain])
+
+    @cached_property
+    def manifest_report(self) -> Mapping[str, Any]:
+        """Size of the manifest, fattest pages, pages left out, and the file of each domain's part."""
+        found: Mapping[str, Any] = self._reading(lambda: json.loads((self.folder / MANIFEST_REPORT).read_bytes()))
+        return found
 
     @property
     def graph_json(self) -> str:
-        return self._text(GRAPH_JSON)
+        return self.text(GRAPH_JSON)
 
     @cached_property
     def report(self) -> Mapping[str, Any]:
-        """Figures of its making: see ``building.publishing``."""
-        found: Mapping[str, Any] = self._reading(lambda: json.loads((self.folder / REPORT).read_bytes()))
-        return found
+        """Figures of its making, and what the latest publication of this content said: see ``building.publishing``."""
+        return {**self._reading(lambda: json.loads((self.folder / REPORT).read_bytes())), **self._latest}
 
-    def _text(self, name: str) -> str:
+    def text(self, name: str) -> str:
+        """One of the files, by its name in the snapshot."""
         return self._reading(lambda: (self.folder / name).read_bytes().decode())
 
     def _reading(self, read: Callable[[], _T]) -> _T:

@@ -119,28 +119,23 @@ class SnapshotStore:
                 f"{self._pointer} cannot be read ({error}); delete {self.build_dir} and run `kb build`"
             ) from error
 
-    def current(self) -> Snapshot | None:
-        """The current snapshot; None when nothing was published. Raises SnapshotCorruptError."""
-        snapshot_id = self.current_id()
-        return None if snapshot_id is None else Snapshot(self._snapshots / snapshot_id)
-
-    def open_current(self) -> Snapshot:
+    def required(self) -> Snapshot:
         """The current snapshot. Raises SnapshotMissingError, SnapshotCorruptError."""
-        found = self.current()
-        if found is None:
+        snapshot_id = self.current_id()
+        if snapshot_id is None:
             raise SnapshotMissingError(f"nothing has been published in {self.build_dir} yet; run `kb build`")
-        return found
+        return Snapshot(self._snapshots / snapshot_id)
 
-    def usable_current(self) -> Snapshot | None:
-        """The current snapshot when it can be opened: what the next one may build on."""
+    def current_or_none(self) -> Snapshot | None:
+        """The current snapshot, None when there is none that can be opened."""
         try:
-            return self.current()
-        except SnapshotCorruptError:
+            return self.required()
+        except (SnapshotMissingError, SnapshotCorruptError):
             return None
 
     def reload_if_changed(self, snapshot: Snapshot) -> Snapshot:
         """``snapshot`` itself while it is the current one, else the current one."""
-        return snapshot if self.current_id() == snapshot.id else self.open_current()
+        return snapshot if self.current_id() == snapshot.id else self.required()
 
     def find(self, snapshot_id: str) -> Snapshot | None:
         """A finished snapshot by its id, whether current or kept."""

@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterator
 
 from kb_pipeline.models.text import FactKind
-from kb_pipeline.text.calendar_facts import Found, find_dates, find_times
-from kb_pipeline.text.fact_markup import HIDDEN
-from kb_pipeline.text.names import URL, name_of, normal_path, normal_url, trim_url
-from kb_pipeline.text.quantities import find_numbers, find_versions
+from kb_pipeline.text.calendar_facts import find_dates, find_times
+from kb_pipeline.text.fact_markup import HIDDEN, Found
+from kb_pipeline.text.names import find_urls, name_of, normal_path, normal_url
+from kb_pipeline.text.quantities import find_numbers
+from kb_pipeline.text.versions import find_versions
 from kb_pipeline.text.settings import normal_setting, read_setting
 
 _SHELLS = frozenset("sh bash zsh shell shell-session shellsession console terminal fish powershell pwsh ps1 bat cmd dos shell-script azurecli".split())
@@ -95,9 +96,8 @@ def read_code_span(content: str) -> tuple[FactKind, str] | None:
     written = content.strip()
     if not written or len(written) > _LONGEST_SPAN or not any(char.isalnum() for char in written):
         return None
-    url = URL.match(written)
-    if url and url.end() == len(written):
-        return FactKind.URL, normal_url(trim_url(written))
+    if (0, len(written)) in find_urls(written):
+        return FactKind.URL, normal_url(written)
     setting = read_setting(written, loose=False)
     if setting is not None and setting[0] == 0 and setting[1] == len(written):
         return FactKind.SETTING, setting[2]

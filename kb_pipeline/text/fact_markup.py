@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+Found = tuple[int, int, str]
+"""Something found in a text: start, end, normal form."""
+
 HIDDEN = "\0"
 """Stands for each character that must not be read as text: no word, digit, blank or mark."""
 
@@ -30,6 +33,20 @@ _ORDINAL = re.compile(
     re.MULTILINE,
 )
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?=[\s/>])[^<>\n]*>")
+
+
+_DIGIT = re.compile(r"\d")
+
+
+def digit_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Offset and text of each line with a digit in it: the only ones where most patterns can match."""
+    position = 0
+    while (match := _DIGIT.search(text, position)) is not None:
+        start = text.rfind("\n", 0, match.start()) + 1
+        end = text.find("\n", match.start())
+        end = len(text) if end < 0 else end
+        yield start, text[start:end]
+        position = end
 
 
 @dataclass(frozen=True, slots=True)

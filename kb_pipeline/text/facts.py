@@ -15,11 +15,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from kb_pipeline.models.text import Fact, FactKind
-from kb_pipeline.text.calendar_facts import Found, find_dates, find_times
+from kb_pipeline.text.calendar_facts import find_dates, find_times
 from kb_pipeline.text.code_facts import command_lines, is_shell, read_code_span, setting_lines
-from kb_pipeline.text.fact_markup import HIDDEN, Markup, hide, hide_links, read_markup
-from kb_pipeline.text.names import TOKEN, URL, name_of, normal_url, trim_url
-from kb_pipeline.text.quantities import find_numbers, find_versions
+from kb_pipeline.text.fact_markup import HIDDEN, Found, Markup, hide, hide_links, read_markup
+from kb_pipeline.text.names import TOKEN, find_urls, name_of, normal_url
+from kb_pipeline.text.quantities import find_numbers
+from kb_pipeline.text.versions import find_versions
 from kb_pipeline.text.settings import find_settings
 
 _WIDE = {0x3000: " ", **{wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F) if wide != 0xFF0C}}
@@ -66,7 +67,7 @@ class _Scan:
         prose.claim(FactKind.SETTING, find_settings(prose.free))
         for kind, place in _code_spans(prose.free, plain, markup):
             prose.claim(kind, (place,))
-        self._values(prose)
+        self._values(prose, code=False)
         for fence in markup.fences:
             self._fence(fence.language, _Block(plain[fence.start : fence.end], fence.start))
         return self._located()
@@ -78,15 +79,15 @@ class _Scan:
         else:
             block.claim(FactKind.URL, _urls(block.free))
             block.claim(FactKind.SETTING, setting_lines(block.free, language))
-        self._values(block)
+        self._values(block, code=True)
 
-    def _values(self, block: _Block) -> None:
+    def _values(self, block: _Block, *, code: bool) -> None:
         named = list(_names(block.free))
         for kind in (FactKind.PATH, FactKind.IDENTIFIER):
             block.claim(kind, (place for its_kind, place in named if its_kind is kind))
         block.claim(FactKind.DATE, (*find_dates(block.free), *find_times(block.free)))
-        block.claim(FactKind.VERSION, find_versions(block.free))
-        block.claim(FactKind.NUMBER, find_numbers(block.free, lenient=self._lenient))
+        block.claim(FactKind.VERSION, find_versions(block.free, code=code))
+        block.claim(FactKind.NUMBER, find_numbers(block.free, lenient=self._lenient, code=code))
         self._found += block.found
 
     def _located(self) -> list[Fact]:
@@ -126,10 +127,8 @@ class _Block:
 
 
 def _urls(text: str) -> Iterator[Found]:
-    if "://" in text:
-        for match in URL.finditer(text):
-            url = trim_url(match.group())
-            yield match.start(), match.start() + len(url), normal_url(url)
+    for start, end in find_urls(text):
+        yield start, end, normal_url(text[start:end])
 
 
 def _names(text: str) -> Iterator[tuple[FactKind, Found]]:

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 from kb_pipeline.models.text import FactKind
 
-URL = re.compile(
-    r"(?<![A-Za-z0-9])(?:https?|ftps?|sftp|ssh|git|s3|gs|file|wss?|postgres(?:ql)?|mysql|redis|rediss|amqps?|mongodb(?:\+srv)?|jdbc:[a-z]+|ldaps?|smb|tcp|udp|unix|docker|oci)://"
-    r"[^\s<>\"'`|\\^\[\]，。、；：！？（）「」『』《》〈〉【】…\u3000]+",
+_SCHEME = re.compile(
+    r"(?<![A-Za-z0-9])(?:https?|ftps?|sftp|ssh|git|s3|gs|file|wss?|postgres(?:ql)?|mysql|rediss?|amqps?|mongodb(?:\+srv)?|jdbc:[a-z]+|ldaps?|smb|tcp"
+    r"|udp|unix|docker|oci)$",
     re.IGNORECASE,
 )
+_AFTER_SCHEME = re.compile(r"://[^\s<>\"'`|\\^\[\]，。、；：！？（）「」『』《》〈〉【】…\u3000\0]+")
 TOKEN = re.compile(
     r"(?<![A-Za-z0-9_@$~.\\/-])"
     r"(?:[A-Za-z]:\\[^\s\"'`<>|*?，。；、（）「」]+"
@@ -98,6 +100,19 @@ def normal_url(url: str) -> str:
     if default:
         host = host.removesuffix(default)
     return f"{scheme}://{user}{at}{host}{tail.rstrip('/')}"
+
+
+def find_urls(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each URL. The sentence's own punctuation behind it does not belong to it."""
+    at = text.find("://")
+    while at >= 0:
+        scheme = _SCHEME.search(text, max(0, at - 20), at)
+        rest = _AFTER_SCHEME.match(text, at) if scheme else None
+        if scheme and rest:
+            url = trim_url(text[scheme.start() : rest.end()])
+            yield scheme.start(), scheme.start() + len(url)
+            at = rest.end()
+        at = text.find("://", at + 1)
 
 
 def trim_url(url: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kb_pipeline.text.calendar_facts import Found
+from kb_pipeline.text.fact_markup import Found
 from kb_pipeline.text.folding import fold
 from kb_pipeline.text.quantities import find_numbers
 from kb_pipeline.text.units import plain_number
@@ -23,7 +23,7 @@ _VERB = (
     r"(?:的)?(?:預設值?(?:是|為)|預設|設定?(?:為|成)|設成|改(?:為|成)|調(?:整)?(?:為|成|到)|等於|值(?:為|是)|上限(?:為|是)?"
     r"|(?:is\s+)?set\s+to|defaults?\s+to|default\s+(?:is|of)|=|equals)"
 )
-_STATED = re.compile(rf"(?<![\w.-])(?P<tick>`?)(?P<key>{_KEY})(?P=tick)\s*{_VERB}\s*[:：]?\s*(?P<tick2>`?)(?P<value>{_SCALAR})(?P=tick2)", re.IGNORECASE)
+_STATED = re.compile(rf"(?P<key>[A-Za-z_](?<![A-Za-z0-9_.-].)[A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*)(?P<tick>`?)\s*{_VERB}\s*[:：]?\s*(?P<tick2>`?)(?P<value>{_SCALAR})(?P=tick2)", re.IGNORECASE)
 _ASSIGNED = re.compile(rf"(?<![\w.$/?&-])(?P<key>{_KEY})=(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s`\"'，。；、,;)）|&]+)")
 _LINE = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+)?(?P<open>\*\*|`|\"|')?(?P<key>{_KEY}(?:[ ]{_KEY}){{0,2}})(?(open)(?:\*\*|`|\"|'))[ \t]*(?P<joint>[:=])[ \t]+(?P<tick>`?)(?P<value>{_SCALAR})(?P=tick)[ \t]*[,;。.]?[ \t]*(?:[#(（][^\n]*)?$",
@@ -50,10 +50,13 @@ _TELLING_VALUE = re.compile(r"^[+-]?\d|^(?:true|false|on|off|yes|no|null|none|en
 def find_settings(text: str) -> Iterator[Found]:
     """Settings in prose (narrow)."""
     for match in _STATED.finditer(text):
-        if _is_setting(match["key"], match["value"], stated=True) and not (match["key"].islower() and not match["tick"] and "=" not in match.group() and not _TELLING_KEY.search(match["key"])):
+        ticked = bool(match["tick"]) and text[match.start() - 1 : match.start()] == "`"
+        telling = ticked or "=" in match.group() or _TELLING_KEY.search(match["key"]) is not None
+        if telling and _is_setting(match["key"], match["value"], stated=True):
+            yield match.start() - ticked, match.end(), normal_setting(match["key"], match["value"])
+    if "=" in text:
+        for match in _ASSIGNED.finditer(text):
             yield match.start(), match.end(), normal_setting(match["key"], match["value"])
-    for match in _ASSIGNED.finditer(text):
-        yield match.start(), match.end(), normal_setting(match["key"], match["value"])
     for match in _LINE.finditer(text):
         if _is_setting(match["key"], match["value"], stated=match["open"] == "`"):
             start = match.start("open") if match["open"] else match.start("key")

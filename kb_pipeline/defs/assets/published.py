@@ -14,7 +14,7 @@ PAGES = [dg.AssetDep("wiki_pages", partition_mapping=dg.AllPartitionMapping())]
 @dg.asset(group_name="published", kinds={"networkx"}, deps=PAGES)
 def graph(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult[None]:
     """Pages as nodes; links, `related` and shared specific terms as edges."""
-    with knowledge_base.project().publishing(context.run_id) as publication:
+    with knowledge_base.project().publishing(context.run.run_id) as publication:
         figures = publication.stage_graph()
     return dg.MaterializeResult(metadata=dict(figures))
 
@@ -22,7 +22,7 @@ def graph(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> d
 @dg.asset(group_name="published", kinds={"scipy"}, deps=PAGES)
 def keyword_index(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult[None]:
     """BM25 over sections, as memory-mapped arrays."""
-    with knowledge_base.project().publishing(context.run_id) as publication:
+    with knowledge_base.project().publishing(context.run.run_id) as publication:
         figures = publication.stage_index()
     return dg.MaterializeResult(metadata=dict(figures))
 
@@ -31,7 +31,7 @@ def keyword_index(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBa
 def manifest(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult[None]:
     """The list of pages that a model chooses from; its data version is the hash of its bytes."""
     # Blocking checks hold within one run only: whoever materializes this asset alone is refused by the stage itself.
-    with knowledge_base.project().publishing(context.run_id) as publication:
+    with knowledge_base.project().publishing(context.run.run_id) as publication:
         figures = publication.stage_manifest()
     return dg.MaterializeResult(
         metadata={**figures, "preview": dg.MetadataValue.md(f"```\n{publication.manifest_preview()}\n```")},
@@ -42,7 +42,7 @@ def manifest(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -
 @dg.asset(group_name="published", kinds={"files"}, deps=[graph, keyword_index, manifest])
 def snapshot(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult[None]:
     """One consistent set of the three and of the pages' texts; from here on it is what every reader sees."""
-    with knowledge_base.project().publishing(context.run_id) as publication:
+    with knowledge_base.project().publishing(context.run.run_id) as publication:
         published = publication.finish()
     return dg.MaterializeResult(
         metadata={
