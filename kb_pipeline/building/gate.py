@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from kb_pipeline.errors import SnapshotCorruptError
 from kb_pipeline.markdown.pages import read_page
 from kb_pipeline.models import Finding, Severity, WikiPage
 from kb_pipeline.storage.snapshots import Snapshot
-
-Gate = Literal["page", "all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +29,7 @@ class Publishable:
 
 
 def choose_publishable(
-    pages: Iterable[WikiPage], findings: Iterable[Finding], gate: Gate, previous: Snapshot | None
+    pages: Iterable[WikiPage], findings: Iterable[Finding], gate: str, previous: Snapshot | None
 ) -> Publishable:
     """Choose what the next snapshot holds.
 

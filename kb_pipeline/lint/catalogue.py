@@ -253,7 +253,7 @@ TABLE_ACROSS_SECTIONS = _error(
 FENCE_LANGUAGE = _warning(
     "fence-language",
     "page",
-    "the code block names no language: write it after the fence (```sh; ```text for plain output)",
+    "the code block names no language: write it behind the opening marks (sh for commands, text for plain output)",
     "The language tells a command from its output.",
     fixable=True,
 )

@@ -48,9 +48,9 @@ _VALUE = re.compile(
 _LONGEST_LABEL = 60
 _BOUNDARY = re.compile(r"[。；;，,、（）()！!？?\n]")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]\s+|\d+[.)、]\s*)+")
-_COPULA = re.compile(r"\s*(?:[:=：＝]|\bis\b|\bare\b|[為是])\s*$")
+_LIST_STARTS = frozenset("-*+> \t0123456789")
+_COPULAS = frozenset(":=：＝為是")
 _NOISE = re.compile(r"[\s*_`|>「」\"'#]+")
-_CJK = re.compile(r"[\u3400-\u9fff]")
 _WIDE = re.compile(r"[\uff00-\uffef]")
 _WORD = re.compile(r"[a-z0-9_][a-z0-9_./-]*")
 _LATIN = re.compile(r"[a-z]{3,}")
@@ -108,20 +108,31 @@ def _statement(page: WikiPage, text: str, found: re.Match[str]) -> Statement | N
         if before.count("|") + after.count("|") != 3:
             return None  # In a wider table the column says what the number is; a row alone does not.
         before, after = before.replace("|", " "), after.replace("|", " ")
-    before = _BOUNDARY.split(_LIST_MARK.sub("", before))[-1]
+    if before[:1] in _LIST_STARTS:
+        before = _LIST_MARK.sub("", before)
+    before = _BOUNDARY.split(before)[-1]
     cut = _BOUNDARY.search(after)
     after = after[: cut.start()] if cut else after
-    if _DIGITS.search(before) or _DIGITS.search(after):
+    clause = _narrow(f"{_without_copula(before)}\0{after}")
+    if _DIGITS.search(clause):
         return None  # A clause with two values needs a reading that this is not.
-    label = _NOISE.sub("", _COPULA.sub("", _narrow(before)))
-    rest = _NOISE.sub("", _narrow(after))
-    weight = len(_CJK.findall(label + rest)) + 2 * len(_LATIN.findall(f"{label} {rest}"))
+    label, _, rest = _NOISE.sub("", clause).partition("\0")
+    # In UTF-8 a CJK character has two bytes more than code points.
+    weight = (len(clause.encode()) - len(clause)) // 2 + 2 * len(_LATIN.findall(clause))
     if weight < 2:
         return None
     unit = found["unit"]
     kind = "date" if found["date"] else _UNITS[unit.lower()] if unit else ""
     written = (before + found.group() + after).strip(" |")
     return Statement(page, f"{label}<{kind}>{rest}", _normal(found), written, found.start(), weight)
+
+
+def _without_copula(label: str) -> str:
+    """``逾時為``, ``逾時：``, ``timeout is``, ``timeout =``: the same label."""
+    bare = label.rstrip()
+    if bare[-1:] in _COPULAS:
+        return bare[:-1]
+    return bare.removesuffix(" is").removesuffix(" are")
 
 
 def _narrow(text: str) -> str:
@@ -133,7 +144,7 @@ def _normal(found: re.Match[str]) -> str:
     if found["date"]:
         year, month, day = re.findall(r"\d+", found["date"])
         return f"{int(year):04}-{int(month):02}-{int(day):02}"
-    return f"{float((found['number'] or found['bare']).replace(',', '')):g}"
+    return str(float((found["number"] or found["bare"]).replace(",", "")))
 
 
 class ConflictIndex:

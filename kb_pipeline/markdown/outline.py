@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from kb_pipeline.markdown.inline_links import Region, scan_links
@@ -29,16 +28,17 @@ UNTITLED = "untitled"
 _DEEPEST_BLOCK = 100
 _LONGEST_MARKUP = 1_000
 """Code points of inline text up to which markup is dropped by the parser; its cost grows faster than the length."""
-_RULE_MARKS = (
-    ("table", ("|",)),
-    ("html_block", ("<",)),
-    ("reference", ("]:",)),
-    ("fence", ("```", "~~~")),
-    ("blockquote", (">",)),
+_MARKUP = re.compile(r"[\\`*\[\]<&!~]|(?<!\w)_|_(?!\w)")
+_SIMPLE = re.compile(
+    r"(?<!`)`([^`\n]+)`(?!`)"
+    r"|(?<!!)\[([^\[\]`*_<&\\!~]+)\]\([^()\s<>\\&]+\)"
+    r"|(?<![*\w])\*\*([^\W_](?:[\w \-./，、。：]*[^\W_])?)\*\*(?![*\w])"
+    r"|(?<!!)\[\[([^\[\]|\n]+)(?:\|([^\[\]|\n]+))?\]\](?!\()"
 )
-"""What a text has to hold for a block rule to match anywhere in it."""
-_MAY_BE_MARKUP = re.compile(r"[\\`*_\[\]<&!~\n]")
+"""Markup so plain that its text is what stands inside; all else is left to the parser, which is ten times as slow."""
 _WIKI = re.compile(r"!?\[\[([^\[\]|\n]*)(?:\|([^\[\]\n]*))?\]\]")
+_CELLS = frozenset({"td", "th"})
+_LISTS = frozenset({"bullet_list_open", "bullet_list_close", "ordered_list_open", "ordered_list_close"})
 _CJK_BREAK = re.compile("(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])\n(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])")
 
 
@@ -48,7 +48,7 @@ def parse_body(body: str, first_line: int = 1) -> BodyOutline:
     Only headings that are blocks of their own count; one inside a list item or a quotation is part of its text. The
     sections' heading lines and texts, joined, are the body again.
     """
-    md = _parser(body)
+    md = _parser()
     env: dict[str, Any] = {}
     starts = _line_starts(body)
     blocks = _Blocks(md, env, starts, first_line)
@@ -84,7 +84,6 @@ class _Blocks:
         self._starts = starts
         self._first_line = first_line
         self._anchors: dict[str, int] = {}
-        self._row_end = 0
         self._lists = 0
         self._has_paragraph = False
         self.first_paragraph = ""
@@ -97,27 +96,24 @@ class _Blocks:
         opener = tokens[0] if tokens else None
         for token in tokens:
             kind = token.type
-            if kind == "inline" and opener is not None:
-                self._inline(token, opener)
+            if kind == "inline":
+                # A row is read once and as a whole, not cell by cell.
+                if opener is not None and opener.tag not in _CELLS:
+                    self._inline(token, opener)
+            elif kind == "tr_open":
+                begin, end = _lines(token)
+                self.regions.append(Region(self._starts[begin], self._starts[end], is_row=True))
             elif kind == "fence":
                 self._fence(token)
             elif kind == "table_open":
                 begin, end = _lines(token)
                 self.tables.append(Table(begin + self._first_line, end + self._first_line - 1))
-            elif kind in {"bullet_list_open", "ordered_list_open"}:
-                self._lists += 1
-            elif kind in {"bullet_list_close", "ordered_list_close"}:
-                self._lists -= 1
+            elif kind in _LISTS:
+                self._lists += token.nesting
             opener = token
 
     def _inline(self, token: Token, opener: Token) -> None:
         begin, end = _lines(token)
-        if opener.tag in {"td", "th"}:
-            # Every cell tells its row's line; the row is read once, as a whole.
-            if begin >= self._row_end:
-                self._row_end = end
-                self.regions.append(Region(self._starts[begin], self._starts[end], is_row=True))
-            return
         self.regions.append(Region(self._starts[begin], self._starts[end]))
         if opener.type == "paragraph_open":
             if not self._has_paragraph and not self._lists:
@@ -138,12 +134,21 @@ class _Blocks:
 
     def _plain(self, content: str) -> str:
         """Inline text without its markup, on one line."""
-        if not _MAY_BE_MARKUP.search(content):
-            return content.strip()
+        if not _MARKUP.search(content):
+            return " ".join(content.split()) if "\n" not in content else _one_line(content)
+        if not _MARKUP.search(_SIMPLE.sub("", content)):
+            return _one_line(_SIMPLE.sub(_shown, content))
         if len(content) <= _LONGEST_MARKUP:
             content = "".join(_texts(self._md.inline.parse(content, self._md, self._env, [])))
-        text = _WIKI.sub(lambda found: found.group(2) or found.group(1), content)
-        return " ".join(_CJK_BREAK.sub("", text).split())
+        return _one_line(_WIKI.sub(lambda found: found.group(2) or found.group(1), content))
+
+
+def _shown(found: re.Match[str]) -> str:
+    return next((group for group in reversed(found.groups()) if group), "")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_CJK_BREAK.sub("", text).split())
 
 
 def _lines(token: Token) -> tuple[int, int]:
@@ -151,24 +156,17 @@ def _lines(token: Token) -> tuple[int, int]:
     return begin, end
 
 
-def _parser(body: str) -> MarkdownIt:
-    """A parser without the block rules that cannot match in this body: each is asked about nearly every line."""
-    return _parser_without(tuple(rule for rule, marks in _RULE_MARKS if not any(mark in body for mark in marks)))
-
-
 @cache
-def _parser_without(rules: tuple[str, ...]) -> MarkdownIt:
+def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     # Past the nesting limit the parser drops the rest of the text; the preset's 20 is reached by nested lists.
-    return MarkdownIt("commonmark", {"maxNesting": _DEEPEST_BLOCK}).enable("table").disable(rules)
+    return MarkdownIt("commonmark", {"maxNesting": _DEEPEST_BLOCK}).enable("table")
 
 
 def _line_starts(body: str) -> list[int]:
     """Offset of each line, and the body's length at the end, so that a line range is a slice."""
-    starts = [0, *accumulate(len(line) + 1 for line in body.split("\n"))]
-    starts[-1] = len(body)
-    return starts
+    return [0, *(found.end() for found in re.finditer("\n", body)), len(body)]
 
 
 def _footnotes(references: dict[str, Any], starts: Sequence[int]) -> list[Region]:

@@ -2,6 +2,9 @@
 
 Belongs here: the decision, as values. Not here: reading (sources, storage), applying (building), the event log itself
 (``recorded`` is handed in). Order of belief: front matter of the pages and committed review entries, then the log.
+
+A document that is gone, or was emptied, loses its pages (under the deletion guard). One that cannot be read now, or is
+left out now, keeps them: that may be a slip, and what was published stays.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from kb_pipeline.rewriting.condense import ANAPHORA, FILLER, Prose, Sentence, un
 from kb_pipeline.rewriting.inline import links_only, plain
 from kb_pipeline.rewriting.language import has_cjk
 from kb_pipeline.rewriting.splitting import Part
+from kb_pipeline.rewriting.structure import Section
 
 _CONCLUDES = re.compile(
     r"結論|決議|決定|決策|總結|摘要|重點|根因|原因|解法|解決|修正|修復|處置|結果|做法"
@@ -113,11 +114,14 @@ def _sentences(part: Part, prose: Prose, dropped: frozenset[int]) -> list[tuple[
                 kept = (s for s in prose.get(block.start, ()) if s.start not in dropped)
                 found.extend((s, heading) for s in kept if s.text in block.text or unwrapped(s.text) in block.text)
 
+    def take_section(section: Section, heading: str) -> None:
+        take(section.blocks, heading)
+        for child in section.children:
+            take_section(child, f"{heading} / {child.heading}")
+
     take(part.lead, "")
     for section in part.sections:
-        take(section.blocks, section.heading)
-        for child in section.children:
-            take(child.blocks, f"{section.heading} / {child.heading}")
+        take_section(section, section.heading)
     return found
 
 
@@ -131,7 +135,6 @@ def _score(sentence: Sentence, heading: str, position: int) -> float:
     if heading and _ASIDE.search(heading):
         score -= 0.6
     score += 0.3 if _STATES.search(text) else 0.0
-    score -= 0.5 if ANAPHORA.match(text) else 0.0
     score -= 0.5 if _NOTE.match(text) else 0.0
     return score - 0.3 * max(0, text.count("](") - 1)
 
@@ -141,6 +144,7 @@ def _will_do(sentence: Sentence) -> bool:
     words = plain(text)
     return not (
         FILLER.match(text)
+        or ANAPHORA.match(text)
         or _ANNOUNCES.match(text)
         or _QUESTION.search(text)
         or re.search(r"[:：]\s*$", text)

@@ -22,6 +22,9 @@ from kb_pipeline.text.textrank import rank_sentences
 KEPT_SHARE = 0.6
 """Of the characters of sentences that may be dropped, how many stay."""
 
+LONG_PARAGRAPH = 3
+"""Sentences of a paragraph from which on some may be dropped: shorter ones are terse already."""
+
 CONDENSED_FROM = 600
 """Code points of text below which nothing is dropped: a page must not fall under its minimum."""
 
@@ -106,9 +109,9 @@ def dropped_sentences(outline: RawOutline, prose: Prose, size: int) -> frozenset
     loose: list[Sentence] = []
     fillers: set[int] = set()
     for blocks in _own_blocks(outline):
-        sentences = [s for b in blocks if b.kind is BlockKind.PARAGRAPH for s in prose.get(b.start, ())]
-        free = [sentence for sentence in sentences if not sentence.fixed and not _EMPHASISED.search(sentence.text)]
-        if len(free) == len(sentences) and free and not _holds_more(blocks):
+        paragraphs = [prose.get(b.start, ()) for b in blocks if b.kind is BlockKind.PARAGRAPH and b.start != b.end]
+        free = [sentence for sentences in paragraphs for sentence in _free(sentences)]
+        if len(free) == sum(map(len, paragraphs)) and free and not _holds_more(blocks):
             free.remove(max(free, key=lambda sentence: (not _is_filler(sentence), sentence.rank, -sentence.start)))
         fillers.update(sentence.start for sentence in free if _is_filler(sentence))
         loose += [sentence for sentence in free if not _is_filler(sentence)]
@@ -160,17 +163,27 @@ def unwrapped(text: str) -> str:
     return re.sub(r"\s*\n\s*", " ", joined)
 
 
-def all_blocks(outline: RawOutline) -> Iterator[Block]:
-    for blocks in _own_blocks(outline):
-        yield from blocks
-
-
 def _own_blocks(outline: RawOutline) -> Iterator[Sequence[Block]]:
     yield outline.lead
     for section in outline.sections:
-        yield section.blocks
-        for child in section.children:
-            yield child.blocks
+        yield from _section_groups(section)
+
+
+def _section_groups(section: Section) -> Iterator[Sequence[Block]]:
+    yield section.blocks
+    for child in section.children:
+        yield from _section_groups(child)
+
+
+def _free(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Sentences of a paragraph that may go: announcements always, others only out of a long paragraph, and never the
+    reason that follows a prohibition or a fact ("It will overload the machine")."""
+    for before, sentence in zip([None, *sentences], sentences, strict=False):
+        if sentence.fixed or _EMPHASISED.search(sentence.text):
+            continue
+        explains = before is not None and before.fixed and ANAPHORA.match(sentence.text)
+        if _is_filler(sentence) or (len(sentences) >= LONG_PARAGRAPH and not explains):
+            yield sentence
 
 
 def _holds_more(blocks: Sequence[Block]) -> bool:

@@ -78,7 +78,7 @@ def run_gates(
     raw = Side(raw_body, beside=evidence)
     fidelity = compare_facts(raw, [_side(page) for page in pages])
     findings += _fidelity_findings(fidelity, written, front.body_line)
-    dropped, added = compare_negations(Prose([raw_body]), Prose([page.body for page in pages]))
+    dropped, added = compare_negations(Prose([raw_body], front.block or ""), Prose([page.body for page in pages]))
     findings += _negation_findings(dropped, added, written, front.body_line)
     copied = containment("\n".join(page.body for page in pages), _without_fact_lines(raw))
     if model:
@@ -184,8 +184,11 @@ def _script_findings(raw: str, written: _Drafts, glossary: Glossary) -> Iterator
             field, line = _place(page, text.count("\n", 0, first))
             message = f"Simplified characters {'、'.join(foreign[:MOST_SHOWN])} that the raw document does not use"
             yield Finding("script-simplified", Severity.ERROR, page.path, message, line, field)
-        avoided = glossary.avoided_in(text) if glossary else ()
-        for word in {word.text: word for word in reversed(avoided) if word.text not in tolerated}.values():
+        told = set(tolerated)
+        for word in glossary.avoided_in(text) if glossary else ():
+            if word.text in told:
+                continue
+            told.add(word.text)
             field, line = _place(page, word.line - 1)
             message = f"'{word.text}' is to be avoided: write '{word.preferred}'"
             yield Finding("term-avoided", Severity.ERROR, page.path, message, line, field)

@@ -15,6 +15,7 @@ from kb_pipeline.rewriting.blocks import BlockKind
 from kb_pipeline.rewriting.inline import plain
 from kb_pipeline.rewriting.language import has_cjk
 from kb_pipeline.rewriting.splitting import Part
+from kb_pipeline.rewriting.structure import Section, is_generic
 from kb_pipeline.text.folding import fold
 from kb_pipeline.text.glossary import Glossary
 
@@ -87,10 +88,13 @@ class DocumentTerms:
     """What is counted once for all pages of a document: how often each Chinese word-like piece is said."""
 
     cjk: Counter[str]
+    words: tuple[tuple[str, int], ...]
+    """The most frequent of them that are words of their own."""
 
     @classmethod
     def of(cls, text: str) -> DocumentTerms:
-        return cls(_cjk_counts(text))
+        counts = _cjk_counts(text)
+        return cls(counts, tuple(_cjk_words(counts)))
 
 
 def choose_keywords(
@@ -110,7 +114,7 @@ def choose_keywords(
     """
     bag = _Bag({}, {})
     text = _part_text(part)
-    headings = [plain(heading) for heading in _headings(part)]
+    headings = [plain(heading) for heading in _headings(part.sections)]
     for keyword in written:
         bag.add(keyword, _WRITTEN)
     for line, weight in [*lines, *((heading, 1.6) for heading in headings)]:
@@ -121,7 +125,7 @@ def choose_keywords(
     for term, inner in _parenthesised(words):
         bag.add(term, 2.2)
         bag.add(inner, 2.2)
-    _frequent(bag, text, words, terms.cjk)
+    _frequent(bag, text, words, terms.words)
     _add_glossary(bag, glossary, f"{titles}\n{text}")
     chosen = _ranked(bag)
     if len(chosen) < FEWEST:
@@ -145,20 +149,27 @@ def _ranked(bag: _Bag) -> list[str]:
     return chosen
 
 
-def _headings(part: Part) -> Iterator[str]:
-    for section in part.sections:
-        yield section.heading
-        for child in section.children:
-            yield child.heading
+def _headings(sections: Sequence[Section]) -> Iterator[str]:
+    for section in sections:
+        if not is_generic(section.heading):
+            yield re.sub(r"（續）$| \(continued\)$", "", section.heading)
+        yield from _headings(section.children)
 
 
 def _part_text(part: Part) -> str:
-    pieces: list[str] = [block.text for block in part.lead if block.kind is not BlockKind.CODE]
+    pieces = [block.text for block in part.lead if block.kind is not BlockKind.CODE]
     for section in part.sections:
-        for each in (section, *section.children):
-            pieces.append(each.heading)
-            pieces += [block.text for block in each.blocks if block.kind is not BlockKind.CODE]
+        pieces += _section_lines(section)
     return "\n".join(pieces)
+
+
+def _section_lines(section: Section) -> Iterator[str]:
+    yield section.heading
+    for block in section.blocks:
+        if block.kind is not BlockKind.CODE:
+            yield block.text
+    for child in section.children:
+        yield from _section_lines(child)
 
 
 def _line_terms(line: str, counts: Counter[str]) -> Iterator[str]:
@@ -254,21 +265,21 @@ def _expansion(term: str, inner: str) -> str:
     return words[-1] if has_cjk(inner) and words[-1].casefold() not in _LATIN_STOP else ""
 
 
-def _frequent(bag: _Bag, text: str, words: str, cjk: Counter[str]) -> None:
+def _frequent(bag: _Bag, text: str, words: str, cjk: Sequence[tuple[str, int]]) -> None:
     """Identifiers, abbreviations, compounds and words that a page says again and again."""
     for term, count in Counter(_IDENTIFIER.findall(text)).items():
         if not re.search(r"\.\.|//|^\W|:$", term):
             bag.add(term, 0.5 + 0.35 * min(count, 6))
     words = _ADDRESS.sub(" ", words)
     for term, count in Counter(_ABBREVIATION.findall(words)).items():
-        if term not in _NOT_ABBREVIATION:
+        if term not in _NOT_ABBREVIATION and term.casefold() not in _LATIN_STOP:
             bag.add(term, 0.4 + 0.3 * min(count, 6))
     for term, count in Counter(_COMPOUND.findall(words)).items():
         bag.add(term, 0.2 + 0.3 * min(count, 6))
     for term, count in Counter(_LATIN_WORD.findall(words)).items():
         if count >= (3 if term.islower() else 2) and len(term) > 2 and term.casefold() not in _LATIN_STOP:
             bag.add(term, (0.12 if term.endswith(("ing", "ed")) else 0.2) * min(count, 8))
-    for term, count in _cjk_words(cjk):
+    for term, count in cjk:
         here = words.count(term)
         if here >= 2:
             bag.add(term, 0.12 * min(here, count, 10) * (len(term) - 1) ** 0.5)

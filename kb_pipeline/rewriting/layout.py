@@ -47,7 +47,7 @@ def _texts(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _section_texts(section: Section, level: int) -> Iterator[str]:
-    yield f"{'#' * level} {section.heading}"
+    yield f"{'#' * level} {section.heading}" if level <= 3 else f"**{section.heading}**"
     yield from _texts(section.blocks)
     for child in section.children:
         yield from _section_texts(child, level + 1)
@@ -63,11 +63,18 @@ def anchor_addresses(
             found.setdefault(anchor.casefold(), Address(path, ""))
         seen = {heading_slug(plain(title)): 0}
         for section in part.sections:
-            for each in (section, *section.children):
-                slug = unique_slug(heading_slug(plain(each.heading)), seen)
-                for anchor in each.anchors:
-                    found.setdefault(anchor.casefold(), Address(path, slug))
+            for anchor, slug in _section_anchors(section, 2, "", seen):
+                found.setdefault(anchor.casefold(), Address(path, slug))
     return found
+
+
+def _section_anchors(section: Section, level: int, above: str, seen: dict[str, int]) -> Iterator[tuple[str, str]]:
+    """Anchors with the slug of their heading; what is laid out as a bold line is found at the heading above it."""
+    slug = unique_slug(heading_slug(plain(section.heading)), seen) if level <= 3 else above
+    for anchor in section.anchors:
+        yield anchor, slug
+    for child in section.children:
+        yield from _section_anchors(child, level + 1, slug, seen)
 
 
 def with_own_links(body: str, path: str, addresses: Mapping[str, Address]) -> str:

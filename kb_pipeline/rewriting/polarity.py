@@ -21,6 +21,8 @@ ALIKE = 0.5
 
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)")
 _CLAUSE = re.compile(r"[，,、；;：:。.!?！？|]+\s*")
+_TARGET = re.compile(r"(?<=\])\(<?[^()\n]*>?\)|<a\s[^>\n]*>|\w+://[^\s)\]]+")
+"""Where a link leads is not said: ``ingest-data-no-code.md`` denies nothing."""
 _COMMON = 0.2
 """Words in more than this share of the sentences pair nothing."""
 
@@ -44,10 +46,11 @@ class _Sentence:
 
 
 class Prose:
-    """Sentences of texts outside code."""
+    """Sentences of texts outside code. ``beside``: what is said there too and need not be repeated: front matter."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = [without_code(text) for text in texts]
+    def __init__(self, texts: Sequence[str], beside: str = "") -> None:
+        self._texts = [_TARGET.sub("", without_code(text)) for text in texts]
+        self._beside = beside
 
     @cached_property
     def forms(self) -> frozenset[str]:
@@ -57,7 +60,7 @@ class Prose:
     @cached_property
     def squeezed(self) -> str:
         """All words without what is between them: a sentence taken over as it was is found in it, whatever its marks."""
-        return "\n".join("".join(words(text)) for text in self._texts)
+        return "\n".join("".join(words(text)) for text in (*self._texts, self._beside))
 
     @cached_property
     def sentences(self) -> tuple[_Sentence, ...]:

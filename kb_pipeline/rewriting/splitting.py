@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from kb_pipeline.rewriting.blocks import Block, BlockKind, read_blocks
 from kb_pipeline.rewriting.language import Words
-from kb_pipeline.rewriting.structure import Section
+from kb_pipeline.rewriting.structure import Section, flat_blocks
 from kb_pipeline.text.sentences import split_sentences
 
 MIN_BODY = 200
@@ -101,7 +101,11 @@ def _units(lead: Sequence[Block], sections: Sequence[Section]) -> Iterator[_Unit
         yield from own
         for number, child in enumerate(section.children):
             opens = not own and number == 0
-            below = list(_block_units(index, number, child.blocks, len(child.heading) + 6 + (heading if opens else 0)))
+            size = section_size(child) + (heading if opens else 0)
+            if size <= _UNIT:
+                yield _Unit(index, number, child.blocks, size, opens, True, child.children, whole=True)
+                continue
+            below = list(_block_units(index, number, flat_blocks(child), len(child.heading) + 6 + (heading if opens else 0)))
             yield from (replace(unit, opens_h2=opens and place == 0) for place, unit in enumerate(below))
 
 
@@ -231,7 +235,7 @@ def _best_cut(units: Sequence[_Unit], overhead: int, room: int) -> list[tuple[in
             size += unit.size
             beside += 0 if unit.oversize else unit.size
             oversize += unit.oversize
-            if start < end - 1 and (beside > MAX_BODY or oversize > 1):
+            if start < end - 1 and (beside > MAX_BODY + room or oversize > 1):
                 break
             cost = best[start].cost + _boundary_cost(unit, start)
             cost += _page_cost(size, beside, room, alone=end - start == 1, oversize=bool(oversize))
@@ -271,7 +275,7 @@ def _part(units: Sequence[_Unit], sections: Sequence[Section], words: Words, *, 
     lead = tuple(block for unit in units if unit.h2 < 0 for block in unit.blocks)
     below = [unit for unit in units if unit.h2 >= 0]
     indexes = list(dict.fromkeys(unit.h2 for unit in below))
-    if not first and len(indexes) == 1 and not below[0].whole and not lead:
+    if not first and len(indexes) == 1 and not (below[0].whole and below[0].h3 < 0) and not lead:
         return _inside_one(below, sections[indexes[0]], words, oversize=oversize)
     rebuilt = tuple(_rebuilt([u for u in below if u.h2 == index], sections[index], words) for index in indexes)
     heading = "" if first or not rebuilt else rebuilt[0].heading
@@ -295,7 +299,7 @@ def _inside_one(units: Sequence[_Unit], section: Section, words: Words, *, overs
 
 
 def _rebuilt(units: Sequence[_Unit], section: Section, words: Words) -> Section:
-    if units[0].whole:
+    if units[0].whole and units[0].h3 < 0:
         return section
     heading = section.heading if units[0].opens_h2 else words.continued.format(heading=section.heading)
     anchors = section.anchors if units[0].opens_h2 else ()
@@ -307,9 +311,18 @@ def _children(units: Sequence[_Unit], section: Section, words: Words) -> Iterato
     for number in dict.fromkeys(unit.h3 for unit in units if unit.h3 >= 0):
         mine = [unit for unit in units if unit.h3 == number]
         child = section.children[number]
+        if mine[0].whole:
+            yield child
+            continue
         opened = mine[0].opens_h3
         yield Section(
             child.heading if opened else words.continued.format(heading=child.heading),
-            child.anchors if opened else (),
+            tuple(_all_anchors(child)) if opened else (),
             tuple(block for unit in mine for block in unit.blocks),
         )
+
+
+def _all_anchors(section: Section) -> Iterator[str]:
+    yield from section.anchors
+    for child in section.children:
+        yield from _all_anchors(child)

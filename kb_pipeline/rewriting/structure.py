@@ -1,6 +1,6 @@
-"""The outline of a raw document: its title, and its sections as a tree of at most two levels.
+"""The outline of a raw document: its title, and its sections as a tree of at most three levels.
 
-Belongs here: which heading is the title, how headings of any depth map to H2 and H3, tables of contents and empty
+Belongs here: which heading is the title, how headings of any depth map to sections, tables of contents and empty
 sections. Does not belong here: what stays of a section's text (``condense``), how sections become pages
 (``splitting``).
 """
@@ -81,7 +81,7 @@ def read_outline(source: BlockSource, raw_path: str, field_title: str | None, wo
         nodes[0].blocks.extend(title_node.blocks)
         nodes.pop(index)
     lead = nodes[0]
-    return RawOutline(title, subtitle, tuple(lead.blocks), tuple(_tree(nodes[1:])), (*anchors, *lead.anchors))
+    return RawOutline(title, subtitle, tuple(lead.blocks), _tree(nodes[1:]), (*anchors, *lead.anchors))
 
 
 def one_line(text: str) -> str:
@@ -205,7 +205,7 @@ def _title(
         return named, replaces, first if first and not _same(named, first) else None
     fallback = humanised(raw_path)
     if first:
-        if not _is_generic(first):
+        if not is_generic(first):
             return first, top[0], None
         if len(top) > 1:
             return fallback, None, None
@@ -215,19 +215,20 @@ def _title(
             first,
         )
     heading = one_line(headings[0].text) if headings else ""
-    if heading and not _is_generic(heading) and not nodes[0].blocks and headings[0].level < min(
+    if heading and not is_generic(heading) and not nodes[0].blocks and headings[0].level < min(
         (node.level for node in headings[1:]), default=7
     ):
         return heading, headings[0], None
-    if heading and not _is_generic(heading) and len(headings) == 1:
+    if heading and not is_generic(heading) and len(headings) == 1:
         return heading, headings[0], None
-    if _is_generic(fallback) or not re.search(r"[^\W\d_]", fallback):
-        telling = next((one_line(node.text) for node in headings if not _is_generic(one_line(node.text))), "")
+    if is_generic(fallback) or not re.search(r"[^\W\d_]", fallback):
+        telling = next((one_line(node.text) for node in headings if not is_generic(one_line(node.text))), "")
         return telling or fallback, None, None
     return fallback, None, None
 
 
-def _is_generic(heading: str) -> bool:
+def is_generic(heading: str) -> bool:
+    """Whether a heading is one that any document may have, so that it says nothing about this one."""
     return heading.casefold().strip(" .!?？！") in _GENERIC
 
 
@@ -235,44 +236,54 @@ def _same(one: str, other: str) -> bool:
     return re.sub(r"\W+", "", one).casefold() == re.sub(r"\W+", "", other).casefold()
 
 
-def _tree(nodes: Sequence[_Node]) -> Iterator[Section]:
-    """Levels as they occur: the highest becomes H2, the next H3; deeper headings become bold lead-ins."""
+def _tree(nodes: Sequence[_Node]) -> tuple[Section, ...]:
+    """Levels as they occur, three deep: the highest becomes H2, the next H3; what is deeper than the third stays as a
+    bold line in its section."""
     levels = sorted({node.level for node in nodes})
     rank = {level: index for index, level in enumerate(levels)}
-    headings = {node.text for node in nodes if node.blocks}
-    current: _Node | None = None
-    child: _Node | None = None
-    children: list[Section] = []
+    filled = {node.text for node in nodes if node.blocks}
+    roots: list[_Branch] = []
+    path: list[_Branch] = []
     for node in nodes:
-        depth = rank[node.level]
-        if depth == 0 or current is None:
-            if current is not None:
-                yield _section(current, [*children, *_closed(child)])
-            current, child, children = node, None, []
-        elif depth == 1 or (depth > 1 and child is None and not current.blocks):
-            children += _closed(child)
-            child = node
-        else:
-            target = child or current
-            target.anchors += node.anchors
-            if node.blocks or node.text not in headings:
-                target.blocks.append(_lead_in(node))
-            target.blocks += node.blocks
-    if current is not None:
-        yield _section(current, [*children, *_closed(child)])
+        depth = min(rank[node.level], len(path))
+        if depth < _DEPTH:
+            del path[depth:]
+            branch = _Branch(node, [])
+            (path[-1].children if path else roots).append(branch)
+            path.append(branch)
+            continue
+        holder = path[_DEPTH - 1].node
+        holder.anchors += node.anchors
+        if node.text and (node.blocks or node.text not in filled):
+            holder.blocks.append(lead_in(node.text))
+        holder.blocks += node.blocks
+    return tuple(branch.section() for branch in roots)
 
 
-def _closed(node: _Node | None) -> list[Section]:
-    return [] if node is None else [_section(node, [])]
+_DEPTH = 3
 
 
-def _section(node: _Node, children: list[Section]) -> Section:
-    return Section(node.text, tuple(node.anchors), tuple(node.blocks), tuple(children))
+@dataclass(slots=True)
+class _Branch:
+    node: _Node
+    children: list[_Branch]
+
+    def section(self) -> Section:
+        below = tuple(child.section() for child in self.children)
+        return Section(self.node.text, tuple(self.node.anchors), tuple(self.node.blocks), below)
 
 
-def _lead_in(node: _Node) -> Block:
-    start = node.blocks[0].start if node.blocks else 0
-    return Block(BlockKind.PARAGRAPH, f"**{node.text}**" if node.text else "", start, start)
+def lead_in(heading: str) -> Block:
+    """A heading that is too deep for a page, as a bold line."""
+    return Block(BlockKind.PARAGRAPH, f"**{heading}**", 0, 0)
+
+
+def flat_blocks(section: Section) -> tuple[Block, ...]:
+    """Blocks of a section and of those below it, their headings as bold lines."""
+    blocks = list(section.blocks)
+    for child in section.children:
+        blocks += [lead_in(child.heading), *flat_blocks(child)]
+    return tuple(blocks)
 
 
 def without_empty(sections: Sequence[Section]) -> tuple[Section, ...]:
@@ -284,7 +295,7 @@ def without_empty(sections: Sequence[Section]) -> tuple[Section, ...]:
         section = replace(section, children=without_empty(section.children)) if section.children else section  # noqa: PLW2901
         if section.blocks or section.children:
             kept.append(section)
-        elif kept and section.heading and section.heading not in filled and not _is_generic(plain(section.heading)):
+        elif kept and section.heading and section.heading not in filled and not is_generic(plain(section.heading)):
             start = kept[-1].blocks[-1].end if kept[-1].blocks else 0
             item = Block(BlockKind.LIST, f"- {section.heading}", start, start, items=(f"- {section.heading}",))
             kept[-1] = _with_last_block(kept[-1], item, section.anchors)
@@ -303,7 +314,7 @@ def _with_last_block(section: Section, item: Block, anchors: tuple[str, ...]) ->
 def is_link_list(outline: RawOutline) -> bool:
     """Whether the document consists of links: at least three, and hardly a word beside them."""
     lines: list[str] = []
-    for block in (*outline.lead, *(block for section in outline.sections for block in _all_blocks(section))):
+    for block in (*outline.lead, *(block for section in outline.sections for block in section_blocks(section))):
         if block.kind in {BlockKind.CODE, BlockKind.TABLE, BlockKind.HTML}:
             return False
         lines += [line for line in block.text.split("\n") if line.strip()]
@@ -311,7 +322,8 @@ def is_link_list(outline: RawOutline) -> bool:
     return linked >= 3 and linked >= 0.8 * len(lines)
 
 
-def _all_blocks(section: Section) -> Iterator[Block]:
+def section_blocks(section: Section) -> Iterator[Block]:
+    """Blocks of a section and of those below it, in order, without headings."""
     yield from section.blocks
     for child in section.children:
-        yield from _all_blocks(child)
+        yield from section_blocks(child)

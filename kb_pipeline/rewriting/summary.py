@@ -17,6 +17,7 @@ from kb_pipeline.rewriting.evidence import FactIndex
 from kb_pipeline.rewriting.inline import plain, without_block_marks
 from kb_pipeline.rewriting.language import Words, has_cjk
 from kb_pipeline.rewriting.splitting import Part
+from kb_pipeline.rewriting.structure import is_generic, section_blocks
 
 SHORTEST, LONGEST = 15, 160
 
@@ -50,6 +51,7 @@ _LEADING_WORDS = re.compile(
     re.IGNORECASE,
 )
 _NO_SUBJECT = re.compile(r"^(?:it|they|this|that|these|you (?:may|might|can|could|should|need)|we|which|there (?:is|are)|in order)\b|^[這它其此您你我]", re.I)
+_ASKS = re.compile(r"^(?:can|does|do|did|is|are|was|how|what|why|when|where|who|if)\b|[嗎呢]$|^(?:如何|為什麼|是否|如果|若)", re.I)
 _TELLS = re.compile(
     r"(?<![A-Za-z])\d|預設|上限|下限|必須|不支援|不需要|不可|不得|禁止|只能|僅限|最多|至少|每[日天週月小分]|\b(?:must|only|default|never|at most|at least"
     r"|cannot|do not|required|maximum|minimum|every|per)\b",
@@ -163,9 +165,7 @@ def _link_labels(part: Part) -> Iterator[str]:
 def _all_blocks(part: Part) -> Iterator[Block]:
     yield from part.lead
     for section in part.sections:
-        yield from section.blocks
-        for child in section.children:
-            yield from child.blocks
+        yield from section_blocks(section)
 
 
 def _clauses(part: Part, facts: FactIndex, taken_from: Sequence[Block], words: Words) -> Iterator[_Clause]:
@@ -182,7 +182,7 @@ def _clauses(part: Part, facts: FactIndex, taken_from: Sequence[Block], words: W
         for block in section.blocks:
             yield from of(block, place, 0.0)
         for child in section.children:
-            for block in child.blocks:
+            for block in section_blocks(child):
                 yield from of(block, place, -0.2)
 
 
@@ -245,7 +245,7 @@ def _form(clause: str, inside: Sequence[object]) -> float:
         score -= 1.5
     if clause.count("(") != clause.count(")") or clause.count("（") != clause.count("）") or clause.count("[") != clause.count("]"):
         score -= 1.2
-    if _NO_SUBJECT.match(clause):
+    if _NO_SUBJECT.match(clause) or _ASKS.match(clause):
         score -= 0.7
     if _LABEL.match(clause):
         score += 0.4
@@ -261,14 +261,18 @@ def _tidy(text: str) -> str:
 
 def _headings(part: Part) -> Iterator[str]:
     for section in part.sections:
-        heading = plain(section.heading).strip(_TRIM).replace("、", "／").replace(";", ",")
-        if len(heading) > 1 and not TOPIC_WORDS.search(heading) and not UNTELLING.search(heading):
+        heading = _as_item(section.heading)
+        if heading:
             yield heading
-        if len(part.sections) <= 2:
-            for child in section.children:
-                below = plain(child.heading).strip(_TRIM).replace("、", "／").replace(";", ",")
-                if below and not TOPIC_WORDS.search(below):
-                    yield below
+        if not heading or len(part.sections) <= 2:
+            yield from filter(None, (_as_item(child.heading) for child in section.children))
+
+
+def _as_item(heading: str) -> str:
+    """A heading as one item of a summary; "" for one that says nothing."""
+    text = plain(heading).strip(_TRIM).replace("、", "／").replace(";", ",")
+    tells = len(text) > 1 and not is_generic(text) and not TOPIC_WORDS.search(text) and not UNTELLING.search(text)
+    return text if tells else ""
 
 
 def _plain_clauses(conclusion: str, part: Part) -> Iterator[str]:

@@ -224,7 +224,9 @@ def newest_migration() -> int:
 
 def _schema_version(session: Session, where: str) -> int:
     with session.transaction():
-        if session.execute("select to_regclass('wiki.schema_versions')").fetchone() == (None,):
+        # Not to_regclass(): it asks a cache that another session's migration has not reached yet.
+        known = "select 1 from pg_catalog.pg_tables where schemaname = 'wiki' and tablename = 'schema_versions'"
+        if session.execute(known).fetchone() is None:
             return 0
         row = session.execute("select coalesce(max(version), 0) from wiki.schema_versions").fetchone()
     version = int(row[0]) if row else 0

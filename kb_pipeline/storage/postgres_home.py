@@ -9,6 +9,7 @@ listens, "." for the data folder), and the locks. At another location: ``data/``
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -169,9 +170,10 @@ def _closed_folder(folder: Path, account: Account | None) -> bool:
     try:
         open_folder(folder.parent.parent)
         open_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        if account is not None and not folder.is_symlink():
-            account.own(folder)
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+            if account is not None:
+                account.own(folder)  # only what was just made: a stranger's folder stays a stranger's
         found = folder.lstat()
     except OSError:
         return False

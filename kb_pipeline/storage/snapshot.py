@@ -208,8 +208,3 @@ class Snapshot:
             f"the snapshot {self.id} cannot be read ({reason}); delete {self.folder.parent.parent} and run `kb build`: "
             "everything in that folder is made again from the pages"
         )
-
-
-def domain_file(domain: str) -> str:
-    """Where the detailed manifest of a domain stands in a snapshot."""
-    return f"{DOMAINS}/{domain}.txt"

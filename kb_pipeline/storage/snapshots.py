@@ -106,9 +106,7 @@ class SnapshotStore:
             named = self._pointer_file()
         name = named.rstrip("/").rpartition("/")[2]
         if not _ID.fullmatch(name):
-            raise SnapshotCorruptError(
-                f"{self._pointer} names no snapshot; delete {self.build_dir} and run `kb build`"
-            )
+            raise SnapshotCorruptError(f"{self._pointer} names no snapshot; delete {self.build_dir} and run `kb build`")
         return name
 
     def _pointer_file(self) -> str:
@@ -188,10 +186,6 @@ class SnapshotStore:
                 sync_folder(self.build_dir)
             finally:
                 temporary.unlink(missing_ok=True)
-
-    def write_face(self, name: str, content: bytes) -> bool:
-        """Write a file for people beside ``current``, only when it differs. True when it was written."""
-        return write_if_changed(self.build_dir / name, content)
 
     # -- clearing ----------------------------------------------------------------------------------------------------
 

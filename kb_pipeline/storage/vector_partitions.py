@@ -154,8 +154,8 @@ def partition_name(model_version: str) -> str:
 
 
 def _has_index(session: Session, partition: Partition) -> bool:
-    row = session.execute("select to_regclass(%s) is not null", (f"wiki.{partition.index_name}",)).fetchone()
-    return bool(row and row[0])
+    query = "select 1 from pg_catalog.pg_indexes where schemaname = 'wiki' and indexname = %s"
+    return session.execute(query, (partition.index_name,)).fetchone() is not None
 
 
 def _extension_version(session: Session) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from kb_pipeline.text.versions import find_versions
 from kb_pipeline.text.settings import normal_setting, read_setting
 
 _SHELLS = frozenset("sh bash zsh shell shell-session shellsession console terminal fish powershell pwsh ps1 bat cmd dos shell-script azurecli".split())
+_UNNAMED = frozenset(("", "text", "plaintext", "txt"))
 _CONFIGURATION = frozenset("yaml yml ini toml env dotenv properties json json5 jsonc conf cfg config hcl nginx docker-compose editorconfig".split())
 _PROGRAMS = frozenset(
     "sudo kubectl docker docker-compose podman git curl wget ssh scp rsync npm npx yarn pnpm pip pip3 pipx uv uvx poetry python python3 node deno bun"
@@ -33,29 +34,35 @@ _LONGEST_SPAN = 300
 
 
 def is_shell(language: str, code: str) -> bool:
-    """By the block's language; without one, when its first line is a prompt or a well-known program."""
+    """By the block's language; without one, when its first line is a prompt or calls a well-known program."""
     if language in _SHELLS:
         return True
-    if language not in ("", "text", "plaintext", "txt"):
+    if language not in _UNNAMED:
         return False
     first = next((line.strip(" \t>") for line in code.split("\n") if line.strip(" \t>" + HIDDEN)), "")
-    if _PROMPT.match(first):
-        return True
-    words = first.split()
-    return bool(words) and words[0] in _PROGRAMS and (len(words) > 1 or len(code.split()) == 1)
+    return _PROMPT.match(first) is not None or _calls_program(first)
 
 
-def command_lines(text: str) -> Iterator[Found]:
-    """Each logical line of a shell block; behind prompts only, where there are any: the rest is output."""
+def _calls_program(line: str) -> bool:
+    words = line.split()
+    return bool(words) and (words[0] in _PROGRAMS or words[0].startswith(("./", "~/", "/usr/", "/opt/", "$(")))
+
+
+def command_lines(text: str, language: str) -> Iterator[Found]:
+    """Each logical line of a shell block.
+
+    The rest is output: where there are prompts, what has none; in a block of no stated language, what calls no program.
+    """
     lines = list(_lines(text))
     prompted = any(_PROMPT.match(line) for _, line in lines)
+    named = language not in _UNNAMED
     position = 0
     while position < len(lines):
         offset, line = lines[position]
         position += 1
         prompt = _PROMPT.match(line)
         body = line[prompt.end() :] if prompt else line
-        if not body.strip() or (prompted and not prompt) or body.lstrip().startswith("#"):
+        if not body.strip() or (prompted and not prompt) or body.lstrip()[0] in "#+|=" or not (prompt or named or _calls_program(body)):
             continue
         begin = offset + len(line) - len(body.lstrip())
         finish = offset + len(line.rstrip())
@@ -116,7 +123,7 @@ def read_code_span(content: str) -> tuple[FactKind, str] | None:
                 return kind, normal
     if _SPACES.search(written):
         first = written.split()[0].lstrip("$")
-        if _WORD.match(first) or written.startswith("$ "):
+        if (_WORD.match(first) and not (first.isalpha() and first.istitle())) or written.startswith("$ "):
             return FactKind.COMMAND, normal_command(written)
     return FactKind.IDENTIFIER, _SPACES.sub(" ", normal_path(written).removesuffix("()"))
 

@@ -17,7 +17,9 @@ HIDDEN = "\0"
 """Stands for each character that must not be read as text: no word, digit, blank or mark."""
 
 _FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$", re.MULTILINE)
-_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%|^[ \t]*:::[^\n]*", re.DOTALL | re.MULTILINE)
+"""Comments, and the lines of directives such as ``:::image … :::``."""
+
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)([^\n]*?[^`\n])\1(?!`)")
 _TARGET = re.compile(
     r"\]\((?P<target><[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+[\"'(][^\n]*?[\"')])?\)"
@@ -74,7 +76,7 @@ def read_markup(text: str) -> Markup:
     prose = text
     for fence in reversed(fences):
         prose = prose[: fence.start] + hide(prose[fence.start : fence.end]) + prose[fence.end :]
-    if "<!--" in prose or "%%" in prose:
+    if "<!--" in prose or "%%" in prose or ":::" in prose:
         prose = _COMMENT.sub(lambda match: hide(match.group()), prose)
     prose = _ORDINAL.sub(lambda match: hide(match.group()), prose)
     spans = tuple(

@@ -24,6 +24,7 @@ from kb_pipeline.text.versions import find_versions
 from kb_pipeline.text.settings import find_settings
 
 _WIDE = {0x3000: " ", **{wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F) if wide != 0xFF0C}}
+_COMPOUND = frozenset((FactKind.COMMAND, FactKind.SETTING, FactKind.URL, FactKind.PATH, FactKind.IDENTIFIER))
 _WIDE_THOUSANDS = re.compile(r"(?<=[０-９])，(?=[０-９]{3}(?![０-９]))")
 
 
@@ -41,6 +42,25 @@ def fact_lines(text: str) -> set[int]:
     for fact in extract_facts(text):
         lines.update(range(fact.line, fact.line + fact.text.count("\n") + 1))
     return lines
+
+
+def nested_normals(fact: Fact) -> Iterator[tuple[FactKind, str]]:
+    """What stands inside a command, setting or other compound fact: ``--timeout 30s`` says 30 s too. As evidence."""
+    if fact.kind not in _COMPOUND:
+        return
+    inner = _Block(narrowed(fact.text), 0)
+    inner.claim(FactKind.URL, _urls(inner.free))
+    for kind, place in _names(inner.free):
+        yield kind, place[2]
+    for kind, found in (
+        (FactKind.DATE, (*find_dates(inner.free), *find_times(inner.free))),
+        (FactKind.VERSION, find_versions(inner.free)),
+        (FactKind.NUMBER, find_numbers(inner.free, lenient=True)),
+    ):
+        for _, _, normal in found:
+            yield kind, normal
+    for _, _, kind, normal in inner.found:
+        yield kind, normal
 
 
 def narrowed(text: str) -> str:
@@ -74,7 +94,7 @@ class _Scan:
 
     def _fence(self, language: str, block: _Block) -> None:
         if is_shell(language, block.free):
-            block.claim(FactKind.COMMAND, command_lines(block.free))
+            block.claim(FactKind.COMMAND, command_lines(block.free, language))
             block.claim(FactKind.URL, _urls(block.free))
         else:
             block.claim(FactKind.URL, _urls(block.free))
@@ -136,6 +156,8 @@ def _names(text: str) -> Iterator[tuple[FactKind, Found]]:
         named = name_of(match.group())
         if named is not None:
             kind, normal, length = named
+            if kind is FactKind.PATH and "/" not in normal and text[match.start() + length : match.start() + length + 1] == "(":
+                kind = FactKind.IDENTIFIER  # console.log(…) is a call
             yield kind, (match.start(), match.start() + length, normal)
 
 

@@ -21,9 +21,10 @@ _SCHEME = re.compile(
     r"|udp|unix|docker|oci)$",
     re.IGNORECASE,
 )
-_AFTER_SCHEME = re.compile(r"://[^\s<>\"'`|\\^\[\]，。、；：！？（）「」『』《》〈〉【】…\u3000\0]+")
+# Chinese letters belong to an address only behind a joint of it: "https://x.tw的" ends at tw, "/wiki/中文" does not.
+_AFTER_SCHEME = re.compile(r"://(?:[^\s<>\"'`|\\^\[\]\0\u0080-\U0010ffff]+|(?<=[/=_#?%-])[\u00a1-\u2fff\u3041-\ufefe\U00020000-\U000323af]+)+")
 TOKEN = re.compile(
-    r"(?<![A-Za-z0-9_@$~.\\/-])"
+    r"(?<![A-Za-z0-9_@$~.\\/<)-])"
     r"(?:[A-Za-z]:\\[^\s\"'`<>|*?，。；、（）「」]+"
     r"|(?:[A-Za-z0-9_.~@+-]*/)+[^\s/\"'`<>|*?:，。；：、（）()「」『』\[\]{}]*\.[A-Za-z0-9]{1,6}(?![A-Za-z0-9])(?:/[\w.-]+)*"
     r"|(?:\$\{?|[#@.~/\\-]*)[A-Za-z0-9_](?:[A-Za-z0-9_./\\@+~=:-]|\$\{|\{[A-Za-z_][\w-]*\}|<[a-z][\w-]*>(?=[/.\w])|\(\))*"
@@ -82,7 +83,10 @@ _KEBAB = re.compile(r"^[a-z][a-z0-9]*(?:-[a-z0-9.]+)+$")
 _SCOPED = re.compile(r"^@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*$")
 _ISSUE = re.compile(r"^#\d{2,7}$")
 _NAMES_OF_THINGS = frozenset("iphone ipad ios macos ipados ebay imac icloud youtube itunes iot ipod airpods mysql nosql latex".split())
-_SENTENCE_END = re.compile(r"[.:;,\-=+\\]+$")
+_SENTENCE_END = re.compile(r"[.:;,\-=+~\\]+$")
+_MEDIA_TYPE = re.compile(r"^(?:application|text|image|audio|video|multipart)/[a-z]", re.IGNORECASE)
+_PER = frozenset("s sec second seconds min minute minutes hour hours day days week month year user node request requests call".split())
+_ARITHMETIC = re.compile(r"[+*=]|::|^\d+$")
 
 Named = tuple[FactKind, str, int]
 """Kind, normal form, number of characters of the token that belong to it."""
@@ -116,16 +120,14 @@ def find_urls(text: str) -> Iterator[tuple[int, int]]:
 
 
 def trim_url(url: str) -> str:
-    """Without the punctuation of the sentence around it; a closing bracket stays when its partner is inside."""
-    while url:
-        last = url[-1]
-        if last in ".,:;!?*_~'\"" or (last == ")" and url.count("(") < url.count(")")):
-            url = url[:-1]
-        elif last == ")" and "(" not in url:
-            url = url[:-1]
-        else:
+    """Cut at a closing bracket without partner and before the punctuation of the sentence."""
+    depth = 0
+    for at, char in enumerate(url):
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            url = url[:at]
             break
-    return url
+    return url.rstrip(".,:;!?*_~'\"")
 
 
 def normal_path(path: str) -> str:
@@ -151,25 +153,28 @@ def _path_kind(token: str, *, code: bool) -> FactKind | None:
     if token in _WELL_KNOWN or re.match(r"^[A-Za-z]:\\", token):
         return FactKind.PATH
     if "/" not in token:
-        is_file = _EXTENSION.search(token) and token.lower() not in _PRODUCT_JS and not _VERSION_LIKE.match(token) and len(token) > 3
+        extension = _EXTENSION.search(token)
+        is_file = extension and (extension[0].islower() or token.isupper()) and token.lower() not in _PRODUCT_JS and not _VERSION_LIKE.match(token) and len(token) > 3
         return FactKind.PATH if is_file and not token.startswith(("-", "#", "@")) and "=" not in token and ":" not in token else None
     if _IP.match(token) or _SCOPED.match(token) or "=" in token or "://" in token:
         return None
     parts = [part for part in token.split("/") if part not in ("", ".", "..", "~")]
-    if not parts or token.lower() in _ORDINARY_SLASH or all(_VERSION_LIKE.match(part) for part in parts):
+    if not parts or token.lower() in _ORDINARY_SLASH or _MEDIA_TYPE.match(token) or any(map(_ARITHMETIC.search, parts[-1:])):
+        return None
+    if all(_VERSION_LIKE.match(part) for part in parts):
         return None
     if _EXTENSION.search(token) or (token[0] in "~/" or token.startswith(("./", "../"))):
-        return FactKind.PATH if len("".join(parts)) > 1 and not parts[0][0].isdigit() else None
+        return FactKind.PATH if max(map(len, parts)) > 1 and not parts[0][0].isdigit() and not token.startswith("//") else None
     if all(part.isupper() for part in parts):
         return None
     telling = code or token.endswith("/") or any(part in _FOLDER_NAMES or not part.isalpha() for part in parts)
-    enough = len(parts) > 1 or (token.endswith("/") and len(parts[0]) > 1)
+    enough = len(parts) > 1 or (token.endswith("/") and len(parts[0]) > 2)
     return FactKind.PATH if telling and enough and not _is_ratio(parts) else None
 
 
 def _is_ratio(parts: list[str]) -> bool:
     """``5/min``, ``req/s``, ``24/7``, ``TCP/UDP``, ``v1/v2``: not places."""
-    return len(parts) == 2 and (len(parts[1]) <= 2 or parts[0][0].isdigit() or all(_VERSION_LIKE.match(part) for part in parts))
+    return len(parts) == 2 and (len(parts[1]) <= 2 or parts[1].lower() in _PER or parts[0][0].isdigit() or all(_VERSION_LIKE.match(part) for part in parts))
 
 
 def _identifier(token: str, *, code: bool) -> str | None:

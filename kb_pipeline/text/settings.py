@@ -56,6 +56,8 @@ def find_settings(text: str) -> Iterator[Found]:
             yield match.start() - ticked, match.end(), normal_setting(match["key"], match["value"])
     if "=" in text:
         for match in _ASSIGNED.finditer(text):
+            if match["value"][0] in "\"'" and match["key"].islower() and "_" not in match["key"]:
+                continue  # an attribute of some markup: type="content"
             yield match.start(), match.end(), normal_setting(match["key"], match["value"])
     for match in _LINE.finditer(text):
         if _is_setting(match["key"], match["value"], stated=match["open"] == "`"):

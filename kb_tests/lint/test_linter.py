@@ -44,7 +44,7 @@ PAGES = st.builds(
 STATES = st.lists(st.dictionaries(st.sampled_from(PATHS), PAGES, max_size=5), min_size=2, max_size=4)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(STATES, st.integers(0, 2))
 def test_a_later_lint_finds_what_a_fresh_one_finds(states: list[dict[str, str]], kept: int) -> None:
     linter = Linter(POLICY)
