@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from kb_pipeline.storage.vectors import PgVectorStore
     from kb_pipeline.text.glossary import Glossary
 
+ABANDONED_SECONDS = 3600.0
 SCOPE_RULES = frozenset({"scope-unresolved"})
 
 
@@ -250,6 +251,14 @@ class Project:
         from kb_pipeline.storage.locks import BuildLock
 
         return BuildLock(self.lock_path, wait=wait, purpose=purpose)
+
+    def clear_temporaries(self) -> None:
+        """Remove what a killed process left half-written; to be called with the lock held."""
+        from kb_pipeline.storage.files import remove_temporaries
+
+        for folder in (self.settings.raw, self.settings.knowledge, self.settings.build, self.settings.state):
+            if folder.is_dir():
+                remove_temporaries(folder, older_than=ABANDONED_SECONDS)
 
     # -- lint ---------------------------------------------------------------------------------------------------
 

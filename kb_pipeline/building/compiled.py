@@ -5,11 +5,13 @@ Belongs here: the folder of pages seen by owner. Does not belong here: the order
 
 from __future__ import annotations
 
+import logging
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kb_pipeline.errors import PageWriteError
 from kb_pipeline.markdown.decoding import decode_text
 from kb_pipeline.markdown.front_matter import set_fields
 from kb_pipeline.markdown.pages import read_page, render_page
@@ -19,6 +21,8 @@ from kb_pipeline.rewriting.inbox import INBOX_FOLDER
 from kb_pipeline.rewriting.relations import MARKS
 from kb_pipeline.rewriting.review import ReviewQueue
 from kb_pipeline.storage.pages import PageFolder
+
+log = logging.getLogger(__name__)
 
 
 class CompiledPages:
@@ -94,7 +98,10 @@ class CompiledPages:
             sources = [
                 {"path": new if source.path == old else source.path, "sha256": source.sha256} for source in page.sources
             ]
-            self.store(page.path, set_fields(self.text(page.path), {"sources": sources}))
+            try:
+                self.store(page.path, set_fields(self.text(page.path), {"sources": sources}))
+            except PageWriteError as error:  # a page that a person broke: lint names it, the next build tries again
+                log.warning("%s still names %s as its source: %s", page.path, old, error)
 
     def remove(self, document: str) -> tuple[str, ...]:
         """Delete what a document owns. A page that other documents feed too, or that a person edited, goes to review

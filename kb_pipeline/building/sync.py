@@ -147,6 +147,7 @@ class Sync:
 
     def _rekey(self, move: Move, entry: RawEntry, wiki: CompiledPages, inbox: Inbox) -> DocumentOutcome:
         """The pages keep their addresses and say the new name of their source: no model call."""
+        self._reviews.rekey(move.old, move.new)
         wiki.rekey(move.old, move.new)
         inbox.rekey(move.old, move.new)
         return DocumentOutcome(
@@ -260,9 +261,9 @@ class Sync:
                     inbox.drop(document)
                     self._reviews.clear(document)
             case Fragment():
+                self._reviews.clear(document)
                 paths = (inbox.put(document, sha256, result),)
                 wiki.remove(document)
-                self._reviews.clear(document)
                 state = DocumentState.FRAGMENT
             case Held():
                 reason = "; ".join(finding.message for finding in result.findings[:3])

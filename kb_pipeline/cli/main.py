@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import typer
@@ -46,6 +47,8 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
 
 def main() -> None:
     """Entry point of the console script."""
+    # Thousands of small values are made and kept: the default thresholds would look through them again and again.
+    gc.set_threshold(200_000, 20, 20)
     try:
         app()
     except KbError as error:

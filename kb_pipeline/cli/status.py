@@ -38,6 +38,7 @@ def status(
                 "pages": len(planned.pages),
                 "build_needed": not kb.is_current(planned),
                 "snapshot": None if snapshot is None else {"id": snapshot.id, "age_seconds": round(snapshot.age_seconds(kb.clock.now()))},
+                "pages_refused": dict(kb.pages.refused),
                 "review_problems": [problem.message for problem in planned.review_problems],
             }
         )
@@ -64,6 +65,7 @@ def _as_text(
     if counts.get("ignored") and not every:
         lines.append(f"{counts['ignored']} ignored; kb status --all says why")
     lines += [f"{problem.path}: {problem.message}" for problem in planned.review_problems]
+    lines += [f"not read as a page: {path}: {reason}" for path, reason in sorted(kb.pages.refused.items())]
     snapshot = kb.snapshot_or_none()
     if snapshot is None:
         lines += ["", "nothing is published yet; run: kb build"]

@@ -73,6 +73,7 @@ class LogProgress:
 def run_sync(context: dg.OpExecutionContext, project: Project, request: SyncRequest) -> SyncResult:
     """Plan inside the lock, with what the event log says, and do it. Raises MassDeletionError, LockedError, I/O."""
     with project.lock(wait=request.wait, purpose=f"Dagster run {context.run_id}"):
+        project.clear_temporaries()
         project.fetch_sources()
         recorded = {document_path(key): version for key, version in recorded_versions(context.instance, "wiki_pages").items()}
         planned = project.plan(recorded, full=request.full, upgrade=request.upgrade, only=request.only or None)

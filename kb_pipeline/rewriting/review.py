@@ -112,6 +112,17 @@ class ReviewQueue:
         decided = replace(entry, verdict=verdict, reason=reason)
         return self._write(decided, {VERDICT_FILE: verdict_text(decided, ())})
 
+    def rekey(self, old: str, new: str) -> None:
+        """A document has another name now: what waits for it waits under the new one."""
+        for entry in self.entries():
+            if entry.document == old:
+                item = self.load(entry)
+                moved = replace(entry, document=new)
+                files = {f"draft/{name}": text for name, text in item.drafts.items()}
+                files |= {f"base/{name}": text for name, text in item.base.items()}
+                self._write(moved, {**files, VERDICT_FILE: verdict_text(moved, item.findings)})
+                self.clear(old)
+
     def clear(self, document: str) -> bool:
         """Forget a document (compiled cleanly, or gone). True when there was something."""
         folder = self._root / folder_name(document)
