@@ -256,9 +256,8 @@ class Project:
         """Remove what a killed process left half-written; to be called with the lock held."""
         from kb_pipeline.storage.files import remove_temporaries
 
-        for folder in (self.settings.raw, self.settings.knowledge, self.settings.build, self.settings.state):
-            if folder.is_dir():
-                remove_temporaries(folder, older_than=ABANDONED_SECONDS)
+        for folder in (self.settings.raw, self.settings.knowledge):
+            remove_temporaries(folder, older_than=self.clock.now().timestamp() - ABANDONED_SECONDS)
 
     # -- lint ---------------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ STRUCTURAL = word_set(
 LEAST_SECTION = 80
 """Code points of an H2 with its sub-sections; shorter ones say too little to be called unrelated."""
 
-_WORD = re.compile(r"[a-z0-9_]{3,}|[\u3400-\u4dbf\u4e00-\u9fff]{2,}")
+_WORD = re.compile(r"[a-z0-9]{3,}|[\u3400-\u4dbf\u4e00-\u9fff]{2,}")
 _FUNCTION = str.maketrans(
     dict.fromkeys(
         "的了是在和與或及並也都就不未無有可以這那會要請將被於從到對把讓由因為所而且但如若則其之此該每各個時後前中上下內外一二三",
@@ -64,11 +64,15 @@ def cohesion_rules(page: WikiPage) -> Iterator[Finding]:
     """One finding for each H2 that shares no term with the title or any other H2."""
     if page.kind == "index":
         return
-    sections = [entry for entry in _h2_sections(page) if len(entry[2]) >= LEAST_SECTION and not _structural(entry[0])]
+    sections = _h2_sections(page)
     if len(sections) < 2:
         return
     title = _terms(page.title)
-    loose = [index for index, (_, _, text) in enumerate(sections) if not any(term in text.lower() for term in title)]
+    loose = [
+        index
+        for index, (heading, _, text) in enumerate(sections)
+        if len(text) >= LEAST_SECTION and not _structural(heading) and not any(term in text.lower() for term in title)
+    ]
     if not loose:
         return  # The common case: each section names the page's subject, and no terms need be collected.
     terms = [_terms(text) for _, _, text in sections]

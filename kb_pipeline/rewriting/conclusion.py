@@ -36,6 +36,11 @@ _ANNOUNCES = re.compile(
     r"|^(?:this|the following) (?:page|document|article|guide|note|section|file|tutorial|runbook)\b",
     re.IGNORECASE,
 )
+_REFERS = re.compile(
+    r"^(?:please )?(?:see|refer to|check(?: out)?|read|visit|click|have a look)\b|\bfor (?:more|further) (?:details|information)\b"
+    r"|^(?:請?參[閱考見照]|詳見|詳情|如需)|詳細資訊[^。]{0,12}$|more information\.?$",
+    re.IGNORECASE,
+)
 _QUESTION = re.compile(r"[?？]\s*$")
 _COMMAND_LIKE = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]*(?=[\s=]|$)|^\s*[$#>]\s|\s\|\s|&&|\$\(")
 _CALLOUT = re.compile(r"^\s*>\s*\[!", re.MULTILINE)
@@ -146,6 +151,7 @@ def _will_do(sentence: Sentence) -> bool:
         FILLER.match(text)
         or ANAPHORA.match(text)
         or _ANNOUNCES.match(text)
+        or _REFERS.search(text)
         or _QUESTION.search(text)
         or re.search(r"[:：]\s*$", text)
         or "![" in text

@@ -119,7 +119,7 @@ def choose_keywords(
         bag.add(keyword, _WRITTEN)
     for line, weight in [*lines, *((heading, 1.6) for heading in headings)]:
         for term in _line_terms(line, terms.cjk):
-            bag.add(term, weight)
+            bag.add(term, weight if weight > 2 or not term.isascii() or not term.islower() else weight / 2)
     titles = "\n".join(line for line, _ in lines)
     words = plain_lines(f"{titles}\n{text}")
     for term, inner in _parenthesised(words):

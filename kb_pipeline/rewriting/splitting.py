@@ -1,19 +1,18 @@
 """A document's sections dealt out over pages (SPEC 5, 6.1).
 
-Belongs here: sizes, and where to cut: at H2, then H3, then between blocks, never inside a table or a code block. Does
-not belong here: what a page is called (``offline``) and where it lives (``naming``).
+Belongs here: sizes, and where to cut: at H2, then at deeper headings, then between blocks, never inside a table or a
+code block. Does not belong here: what a page is called (``offline``) and where it lives (``naming``).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from kb_pipeline.rewriting.blocks import Block, BlockKind, read_blocks
+from kb_pipeline.rewriting.blocks import Block, BlockKind
 from kb_pipeline.rewriting.language import Words
-from kb_pipeline.rewriting.structure import Section, flat_blocks
-from kb_pipeline.text.sentences import split_sentences
+from kb_pipeline.rewriting.pieces import PIECE, pieces
+from kb_pipeline.rewriting.structure import Section
 
 MIN_BODY = 200
 MAX_BODY = 2500
@@ -26,13 +25,13 @@ CONCLUSION_ROOM = 220
 LONGEST_BLOCK = MAX_BODY - MIN_BODY
 """A block longer than this has a page to itself, over the limit if need be."""
 
-_UNIT = 1500
-"""Sections longer than this may be cut when a document is: what is left fits with title and conclusion."""
+_CUT_COST = (6.0, 0.0, 2.0, 3.0, 4.0)
+"""Of a page that begins with a heading of this depth; 0: with no heading."""
 
-_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+(?=\S)")
-_MARKER = re.compile(r"^(\s*)(\d{1,9})([.)])(\s+)")
-_CUT_INSIDE_H2, _CUT_INSIDE_H3 = 2.0, 4.0
 _PART_COST, _SQUEEZED_COST, _OVER_COST, _TINY_COST = 3.0, 25.0, 60.0, 1000.0
+
+Place = tuple[int, ...]
+"""Where in the tree of sections: indexes from the top; () is the lead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +52,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """The smallest thing that is placed: blocks below one H2 (``h2`` -1: the lead) and possibly one H3 (-1: none)."""
+    """The smallest thing that is placed: blocks of the section at ``place``, or all of it (``whole``).
 
-    h2: int
-    h3: int
+    ``opens`` are the places of the headings that begin with it.
+    """
+
+    place: Place
     blocks: tuple[Block, ...]
     size: int
-    opens_h2: bool
-    opens_h3: bool
-    children: tuple[Section, ...] = ()
+    opens: tuple[Place, ...] = ()
     whole: bool = False
     oversize: bool = False
 
@@ -74,9 +73,13 @@ def split_document(
     size = overhead + blocks_size(lead) + sum(section_size(section) for section in sections)
     if size <= MAX_BODY:
         return [Part(tuple(lead), tuple(sections))]
-    units = list(_units(lead, sections))
-    bounds = _best_cut(units, overhead, room)
-    return [_part(units[a:b], sections, words, first=a == 0) for a, b in bounds]
+    units = list(_block_units((), lead, 0, ()))
+    for index, section in enumerate(sections):
+        units += _section_units((index,), section, 0, ())
+    if not units:
+        return [Part(tuple(lead), tuple(sections))]
+    tree = Section("", (), tuple(lead), tuple(sections))
+    return [_part(units[a:b], tree, words, first=a == 0) for a, b in _best_cut(units, overhead, room)]
 
 
 def blocks_size(blocks: Sequence[Block]) -> int:
@@ -85,137 +88,54 @@ def blocks_size(blocks: Sequence[Block]) -> int:
 
 def section_size(section: Section) -> int:
     """Code points of a section on its page, headings and blank lines included."""
-    return len(section.heading) + 6 + blocks_size(section.blocks) + sum(section_size(child) for child in section.children)
+    return _heading_size(section) + blocks_size(section.blocks) + sum(section_size(child) for child in section.children)
 
 
-def _units(lead: Sequence[Block], sections: Sequence[Section]) -> Iterator[_Unit]:
-    if lead:
-        yield from _block_units(-1, -1, lead, 0)
-    for index, section in enumerate(sections):
-        size = section_size(section)
-        if size <= _UNIT:
-            yield _Unit(index, -1, section.blocks, size, True, False, section.children, whole=True)
-            continue
-        heading = len(section.heading) + 6
-        own = list(_block_units(index, -1, section.blocks, heading))
-        yield from own
-        for number, child in enumerate(section.children):
-            opens = not own and number == 0
-            size = section_size(child) + (heading if opens else 0)
-            if size <= _UNIT:
-                yield _Unit(index, number, child.blocks, size, opens, True, child.children, whole=True)
-                continue
-            below = list(_block_units(index, number, flat_blocks(child), len(child.heading) + 6 + (heading if opens else 0)))
-            yield from (replace(unit, opens_h2=opens and place == 0) for place, unit in enumerate(below))
+def _heading_size(section: Section) -> int:
+    return len(section.heading) + 6
 
 
-def _block_units(h2: int, h3: int, blocks: Sequence[Block], heading: int) -> Iterator[_Unit]:
-    """Blocks gathered up to the unit size. A paragraph that leads in stays with the block that it leads to."""
+def _section_units(place: Place, section: Section, above: int, opens: tuple[Place, ...]) -> Iterator[_Unit]:
+    """``above`` is the size of headings without text of their own that begin with this one, ``opens`` their places."""
+    size = section_size(section) + above
+    opens = (*opens, place)
+    if size <= PIECE:
+        yield _Unit(place, section.blocks, size, opens, whole=True)
+        return
+    own = list(_block_units(place, section.blocks, _heading_size(section) + above, opens))
+    yield from own
+    if own:
+        above, opens = 0, ()
+    else:
+        above += _heading_size(section)
+    for number, child in enumerate(section.children):
+        yield from _section_units((*place, number), child, above, opens)
+        above, opens = 0, ()
+
+
+def _block_units(place: Place, blocks: Sequence[Block], heading: int, opens: tuple[Place, ...]) -> Iterator[_Unit]:
+    """Blocks gathered up to a unit's size. A paragraph that leads in stays with the block that it leads to."""
     group: list[Block] = []
-    size, opens = heading, True
-
-    def unit(*, oversize: bool = False) -> _Unit:
-        return _Unit(h2, h3, tuple(group), size, opens and h3 < 0, opens and h3 >= 0, oversize=oversize)
-
-    pieces = [piece for block in blocks for piece in _pieces(block)]
-    for index, piece in enumerate(pieces):
+    size = heading
+    cut = [piece for block in blocks for piece in pieces(block)]
+    for index, piece in enumerate(cut):
         length = len(piece.text) + 2
-        follows = len(pieces[index + 1].text) + 2 if index + 1 < len(pieces) else 0
-        keep_with_next = _leads_in(piece) and length + follows <= _UNIT
-        if group and size + length + (follows if keep_with_next else 0) > _UNIT:
-            yield unit()
-            group, size, opens = [], 0, False
+        follows = len(cut[index + 1].text) + 2 if index + 1 < len(cut) else 0
+        keep_with_next = _leads_in(piece) and length + follows <= PIECE
+        if group and size + length + (follows if keep_with_next else 0) > PIECE:
+            yield _Unit(place, tuple(group), size, opens)
+            group, size, opens = [], 0, ()
         group.append(piece)
         size += length
         if length > LONGEST_BLOCK:
-            yield unit(oversize=True)
-            group, size, opens = [], 0, False
+            yield _Unit(place, tuple(group), size, opens, oversize=True)
+            group, size, opens = [], 0, ()
     if group:
-        yield unit()
+        yield _Unit(place, tuple(group), size, opens)
 
 
 def _leads_in(block: Block) -> bool:
     return block.kind is BlockKind.PARAGRAPH and len(block.text) < 300
-
-
-def _pieces(block: Block) -> Iterator[Block]:
-    """A long list at its items, a long paragraph at its sentences, a long quote at its blank lines; the rest whole."""
-    if len(block.text) <= _UNIT:
-        yield block
-    elif block.kind is BlockKind.LIST and block.items:
-        for piece in _list_pieces(block):
-            yield from _opened_item(piece) if len(piece.text) > _UNIT and len(piece.items) == 1 else (piece,)
-    elif block.kind is BlockKind.PARAGRAPH:
-        for group in _groups(split_sentences(block.text)):
-            yield replace(block, text="".join(group).strip())
-    elif block.kind is BlockKind.QUOTE:
-        for group in _groups(re.split(r"(?<=\n)(?=[ \t]*>[ \t]*\n)", block.text)):
-            yield replace(block, text=re.sub(r"^(?:[ \t]*>[ \t]*\n)+", "", "".join(group)).rstrip("\n"))
-    else:
-        yield block
-
-
-def _list_pieces(block: Block) -> Iterator[Block]:
-    first = _MARKER.match(block.items[0])
-    number = int(first.group(2)) if first else 1
-    for index, group in enumerate(_groups(block.items)):
-        if block.ordered and index:
-            group[0] = _renumbered(group[0], number)
-        yield replace(block, text="\n".join(group), items=tuple(group))
-        number += len(group)
-
-
-def _opened_item(block: Block) -> Iterator[Block]:
-    """One item that is longer than a unit: its first paragraph stays an item, what is nested in it follows below."""
-    item = _ITEM.match(block.text)
-    if item is None:
-        yield block
-        return
-    width = len(item.group(0))
-    lines = block.text.split("\n")
-    inner = "\n".join([lines[0][width:], *(line[width:] if not line[:width].strip() else line for line in lines[1:])])
-    source = read_blocks(inner)
-    for index, piece in enumerate(source.blocks):
-        text = piece.text
-        if piece.kind is BlockKind.HEADING:
-            text = f"**{text}**"
-        if index == 0 and piece.kind is BlockKind.PARAGRAPH:
-            text = item.group(0) + text.replace("\n", "\n" + " " * width)
-        opened = replace(piece, kind=BlockKind.PARAGRAPH if piece.kind is BlockKind.HEADING else piece.kind, text=text)
-        yield from _pieces(replace(opened, start=block.start, end=block.start))
-    for text in (*source.definitions.values(), *source.footnotes.values()):
-        yield Block(BlockKind.PARAGRAPH, text, block.start, block.start)
-
-
-def _renumbered(text: str, number: int) -> str:
-    """The first marker set to ``number``; the item's further lines moved along when the marker gets longer."""
-    match = _MARKER.match(text)
-    if match is None:
-        return text
-    wider = len(str(number)) - len(match.group(2))
-    marker = f"{match.group(1)}{number}{match.group(3)}{match.group(4)}"
-    lines = (marker + text[match.end() :]).split("\n")
-    for index, line in enumerate(lines[1:], start=1):
-        if line and not line.startswith((" ", "\t")):
-            break
-        lines[index] = " " * max(0, wider) + line if line else line
-    return "\n".join(lines)
-
-
-def _groups(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Neighbours put together up to the unit size, to about equal lengths."""
-    total = sum(len(text) + 1 for text in texts)
-    aim = total / max(1, -(-total // (_UNIT - 200)))
-    group: list[str] = []
-    size = 0
-    for text in texts:
-        if group and (size + len(text) > _UNIT or size + len(text) / 2 > aim):
-            yield group
-            group, size = [], 0
-        group.append(text)
-        size += len(text) + 1
-    if group:
-        yield group
 
 
 @dataclass(slots=True)
@@ -237,7 +157,7 @@ def _best_cut(units: Sequence[_Unit], overhead: int, room: int) -> list[tuple[in
             oversize += unit.oversize
             if start < end - 1 and (beside > MAX_BODY + room or oversize > 1):
                 break
-            cost = best[start].cost + _boundary_cost(unit, start)
+            cost = best[start].cost + (_CUT_COST[len(unit.opens[0]) if unit.opens else 0] if start else 0.0)
             cost += _page_cost(size, beside, room, alone=end - start == 1, oversize=bool(oversize))
             if chosen is None or cost < chosen.cost:
                 chosen = _Cut(cost, start)
@@ -264,65 +184,65 @@ def _page_cost(size: int, beside: int, room: int, *, alone: bool, oversize: bool
     return _PART_COST + max(0, size - ADVISED[1]) / 100
 
 
-def _boundary_cost(unit: _Unit, start: int) -> float:
-    if start == 0 or unit.opens_h2:
-        return 0.0
-    return _CUT_INSIDE_H2 if unit.opens_h3 else _CUT_INSIDE_H3
-
-
-def _part(units: Sequence[_Unit], sections: Sequence[Section], words: Words, *, first: bool) -> Part:
+def _part(units: Sequence[_Unit], tree: Section, words: Words, *, first: bool) -> Part:
+    """The page of some units. One that lies within a single section takes that section's children as its H2."""
     oversize = any(unit.oversize for unit in units)
-    lead = tuple(block for unit in units if unit.h2 < 0 for block in unit.blocks)
-    below = [unit for unit in units if unit.h2 >= 0]
-    indexes = list(dict.fromkeys(unit.h2 for unit in below))
-    if not first and len(indexes) == 1 and not (below[0].whole and below[0].h3 < 0) and not lead:
-        return _inside_one(below, sections[indexes[0]], words, oversize=oversize)
-    rebuilt = tuple(_rebuilt([u for u in below if u.h2 == index], sections[index], words) for index in indexes)
-    heading = "" if first or not rebuilt else rebuilt[0].heading
-    return Part(lead, rebuilt, heading, oversize=oversize)
-
-
-def _inside_one(units: Sequence[_Unit], section: Section, words: Words, *, oversize: bool) -> Part:
-    """A page that holds (a part of) one H2 section only: its H3 become the H2 of the page."""
-    lead = tuple(block for unit in units if unit.h3 < 0 for block in unit.blocks)
-    children = tuple(_children(units, section, words))
+    inside = () if first else _common([unit.place[:-1] if unit.whole else unit.place for unit in units])
+    section = _at(tree, inside)
+    lead = tuple(block for unit in units if unit.place == inside and not unit.whole for block in unit.blocks)
+    children = _rebuilt_children(units, inside, section, words)
+    opened = not inside or any(inside in unit.opens for unit in units)
+    if not inside:
+        return Part(lead, children, "" if first else _heading(children, units, words), oversize=oversize)
     heading = section.heading
-    if not units[0].opens_h2 and children:
-        heading = f"{heading}{words.title_joint}{children[0].heading}"
-    elif not units[0].opens_h2:
-        heading = words.continued.format(heading=heading)
+    if not opened:
+        heading = f"{heading}{words.title_joint}{children[0].heading}" if children else words.continued.format(heading=heading)
     if not children:
-        name = section.heading if units[0].opens_h2 else words.continued.format(heading=section.heading)
-        anchors = section.anchors if units[0].opens_h2 else ()
-        return Part((), (Section(name, anchors, lead),), heading, oversize=oversize)
-    return Part(lead, children, heading, section.anchors if units[0].opens_h2 else (), oversize, section.heading)
+        name = section.heading if opened else words.continued.format(heading=section.heading)
+        return Part((), (Section(name, section.anchors if opened else (), lead),), heading, oversize=oversize)
+    return Part(lead, children, heading, section.anchors if opened else (), oversize, section.heading)
 
 
-def _rebuilt(units: Sequence[_Unit], section: Section, words: Words) -> Section:
-    if units[0].whole and units[0].h3 < 0:
-        return section
-    heading = section.heading if units[0].opens_h2 else words.continued.format(heading=section.heading)
-    anchors = section.anchors if units[0].opens_h2 else ()
-    own = tuple(block for unit in units if unit.h3 < 0 for block in unit.blocks)
-    return Section(heading, anchors, own, tuple(_children(units, section, words)))
+def _heading(children: Sequence[Section], units: Sequence[_Unit], words: Words) -> str:
+    """What a page of several sections is called by: the first that begins on it, unless the rest of the one before
+    fills half of the page."""
+    if not children:
+        return ""
+    begun = any(len(place) == 1 for place in units[0].opens)
+    if begun or len(children) == 1 or section_size(children[0]) > sum(map(section_size, children[1:])):
+        return children[0].heading
+    return children[1].heading
 
 
-def _children(units: Sequence[_Unit], section: Section, words: Words) -> Iterator[Section]:
-    for number in dict.fromkeys(unit.h3 for unit in units if unit.h3 >= 0):
-        mine = [unit for unit in units if unit.h3 == number]
-        child = section.children[number]
-        if mine[0].whole:
-            yield child
+def _common(places: Sequence[Place]) -> Place:
+    shared = places[0]
+    for place in places[1:]:
+        length = 0
+        while length < min(len(shared), len(place)) and shared[length] == place[length]:
+            length += 1
+        shared = shared[:length]
+    return shared
+
+
+def _at(tree: Section, place: Place) -> Section:
+    for index in place:
+        tree = tree.children[index]
+    return tree
+
+
+def _rebuilt_children(units: Sequence[_Unit], place: Place, section: Section, words: Words) -> tuple[Section, ...]:
+    """The children of a section as far as they are on the page, those that began on an earlier one marked so."""
+    depth = len(place)
+    below = [unit for unit in units if len(unit.place) > depth]
+    found = []
+    for index in dict.fromkeys(unit.place[depth] for unit in below):
+        mine = [unit for unit in below if unit.place[depth] == index]
+        child, here = section.children[index], (*place, index)
+        if mine[0].whole and mine[0].place == here:
+            found.append(child)
             continue
-        opened = mine[0].opens_h3
-        yield Section(
-            child.heading if opened else words.continued.format(heading=child.heading),
-            tuple(_all_anchors(child)) if opened else (),
-            tuple(block for unit in mine for block in unit.blocks),
-        )
-
-
-def _all_anchors(section: Section) -> Iterator[str]:
-    yield from section.anchors
-    for child in section.children:
-        yield from _all_anchors(child)
+        opened = any(here in unit.opens for unit in mine)
+        own = tuple(block for unit in mine if unit.place == here for block in unit.blocks)
+        heading = child.heading if opened else words.continued.format(heading=child.heading)
+        found.append(Section(heading, child.anchors if opened else (), own, _rebuilt_children(mine, here, child, words)))
+    return tuple(found)

@@ -1,4 +1,4 @@
-"""The outline of a raw document: its title, and its sections as a tree of at most three levels.
+"""The outline of a raw document: its title, and its sections as a tree of at most four levels.
 
 Belongs here: which heading is the title, how headings of any depth map to sections, tables of contents and empty
 sections. Does not belong here: what stays of a section's text (``condense``), how sections become pages
@@ -237,7 +237,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _tree(nodes: Sequence[_Node]) -> tuple[Section, ...]:
-    """Levels as they occur, three deep: the highest becomes H2, the next H3; what is deeper than the third stays as a
+    """Levels as they occur, four deep: the highest becomes H2, the next H3; what is deeper than the fourth stays as a
     bold line in its section."""
     levels = sorted({node.level for node in nodes})
     rank = {level: index for index, level in enumerate(levels)}
@@ -260,7 +260,7 @@ def _tree(nodes: Sequence[_Node]) -> tuple[Section, ...]:
     return tuple(branch.section() for branch in roots)
 
 
-_DEPTH = 3
+_DEPTH = 4
 
 
 @dataclass(slots=True)
@@ -276,14 +276,6 @@ class _Branch:
 def lead_in(heading: str) -> Block:
     """A heading that is too deep for a page, as a bold line."""
     return Block(BlockKind.PARAGRAPH, f"**{heading}**", 0, 0)
-
-
-def flat_blocks(section: Section) -> tuple[Block, ...]:
-    """Blocks of a section and of those below it, their headings as bold lines."""
-    blocks = list(section.blocks)
-    for child in section.children:
-        blocks += [lead_in(child.heading), *flat_blocks(child)]
-    return tuple(blocks)
 
 
 def without_empty(sections: Sequence[Section]) -> tuple[Section, ...]:

@@ -104,9 +104,10 @@ def summarise(
     chosen = _chosen(clauses, words)
     items = [clause.text for clause in sorted(chosen, key=lambda clause: clause.start)]
     if len(items) < 3 or len(words.item_joint.join(items)) < 3 * SHORTEST:
-        headings = list(_headings(part))
-        for heading in sorted(headings, key=lambda heading: _repeats(heading, [title])):
-            if not _repeats(heading, items) and (not _repeats(heading, [title]) or len(_joined(items, words)) < SHORTEST):
+        said = _letters(title)
+        for heading in sorted(_headings(part), key=lambda heading: _letters(heading) in said):
+            new = _letters(heading) not in said or len(_joined(items, words)) < SHORTEST
+            if new and not _repeats(heading, items):
                 items.append(heading)
     summary = _joined(items, words)
     if len(summary) < SHORTEST:
@@ -172,6 +173,8 @@ def _clauses(part: Part, facts: FactIndex, taken_from: Sequence[Block], words: W
     def of(block: Block, place: int, bonus: float) -> Iterator[_Clause]:
         if block.kind is BlockKind.TABLE:
             return _row_clauses(block, facts, place, bonus, words)
+        if block.kind is BlockKind.CODE:
+            return _command_clauses(block, facts, place, bonus)
         return _block_clauses(block, facts, place, bonus)
 
     for block in taken_from:
@@ -184,6 +187,15 @@ def _clauses(part: Part, facts: FactIndex, taken_from: Sequence[Block], words: W
         for child in section.children:
             for block in section_blocks(child):
                 yield from of(block, place, -0.2)
+
+
+def _command_clauses(block: Block, facts: FactIndex, place: int, bonus: float) -> Iterator[_Clause]:
+    """The first commands of a code block: what a runbook is searched for."""
+    commands = [fact for fact in facts.between(block.start, block.end) if fact.kind is FactKind.COMMAND]
+    for fact in commands[:2]:
+        text = " ".join(fact.text.strip(" `$#>").split())
+        if 6 <= len(text) <= _WIDEST_LATIN and ";" not in text and "、" not in text and "://" not in text:
+            yield _Clause(text, fact.start, 1.0 + min(bonus, 0.0), place, frozenset((fact.normal,)))
 
 
 def _row_clauses(block: Block, facts: FactIndex, place: int, bonus: float, words: Words) -> Iterator[_Clause]:

@@ -17,11 +17,12 @@ from operator import add
 
 from kb_pipeline.text.folding import fold_script
 from kb_pipeline.text.snowball import stem_english
+from kb_pipeline.text.wordlists import word_set
 
 ANALYSER_VERSION = "1"
 """Changes whenever the same text gives other tokens: an index made by another version is built anew."""
 
-STOP_WORDS = frozenset(
+STOP_WORDS = word_set(
     """a about above after again all also am an and any are as at be because been before being below between both but
     by can could did do does doing down during each few for from further had has have having he her here hers herself
     him himself his how i if in into is it its itself just me more most my myself no nor not now of off on once only or
@@ -30,7 +31,7 @@ STOP_WORDS = frozenset(
     will with would you your yours yourself yourselves
     ain't aren't can't cannot couldn't didn't doesn't don't hadn't hasn't haven't i'd i'll i'm i've isn't it's let's
     mustn't shan't shouldn't that's there's they're wasn't we'll we're we've weren't what's who's won't wouldn't
-    you'll you're you've""".split()
+    you'll you're you've"""
 )
 
 CJK = (

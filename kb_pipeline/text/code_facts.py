@@ -13,19 +13,20 @@ from kb_pipeline.text.calendar_facts import find_dates, find_times
 from kb_pipeline.text.fact_markup import HIDDEN, Found
 from kb_pipeline.text.names import find_urls, name_of, normal_path, normal_url
 from kb_pipeline.text.quantities import find_numbers
-from kb_pipeline.text.versions import find_versions
 from kb_pipeline.text.settings import normal_setting, read_setting
+from kb_pipeline.text.versions import find_versions
+from kb_pipeline.text.wordlists import word_set
 
-_SHELLS = frozenset("sh bash zsh shell shell-session shellsession console terminal fish powershell pwsh ps1 bat cmd dos shell-script azurecli".split())
+_SHELLS = word_set("sh bash zsh shell shell-session shellsession console terminal fish powershell pwsh ps1 bat cmd dos shell-script azurecli")
 _UNNAMED = frozenset(("", "text", "plaintext", "txt"))
-_CONFIGURATION = frozenset("yaml yml ini toml env dotenv properties json json5 jsonc conf cfg config hcl nginx docker-compose editorconfig".split())
-_PROGRAMS = frozenset(
+_CONFIGURATION = word_set("yaml yml ini toml env dotenv properties json json5 jsonc conf cfg config hcl nginx docker-compose editorconfig")
+_PROGRAMS = word_set(
     "sudo kubectl docker docker-compose podman git curl wget ssh scp rsync npm npx yarn pnpm pip pip3 pipx uv uvx poetry python python3 node deno bun"
     " cargo rustc go make cmake cd ls cp mv rm mkdir touch cat echo export source grep sed awk find chmod chown tar unzip systemctl journalctl service"
     " psql pg_dump pg_restore createdb mysql redis-cli mongo mongosh sqlite3 gcloud gsutil aws az terraform terragrunt helm kustomize ansible"
     " ansible-playbook apt apt-get yum dnf brew apk snap kb dagster dg pytest ruff mypy uvicorn gunicorn celery alembic flask django-admin knife"
     " bundle rake rails gem consul vault nomad openssl dig nslookup ping traceroute nc netstat ss ps top kill crontab tail head less vi vim nano"
-    " ssh-keygen gpg jq yq xargs watch tee ln df du free mount umount dd lsblk ifconfig ip iptables ufw nginx certbot gitlab-ctl gitlab-rails rg".split()
+    " ssh-keygen gpg jq yq xargs watch tee ln df du free mount umount dd lsblk ifconfig ip iptables ufw nginx certbot gitlab-ctl gitlab-rails rg"
 )
 _PROMPT = re.compile(r"^\s*(?:\[?[\w.-]+@[\w.:~-]+[\s\]:~\w/.-]*[$#%]|\([\w.-]+\)\s*\$|[$%❯»]|PS [^>\n]*>|C:\\[^>\n]*>)\s+(?=\S)")
 _WORD = re.compile(r"^[A-Za-z0-9_./~$-]+$")

@@ -16,6 +16,7 @@ from decimal import Decimal, InvalidOperation
 
 from kb_pipeline.models.text import Fact, FactKind
 from kb_pipeline.text.facts import extract_facts, narrowed, nested_normals
+from kb_pipeline.text.wordlists import word_set
 
 _LITERAL = frozenset((FactKind.URL, FactKind.PATH, FactKind.IDENTIFIER, FactKind.COMMAND, FactKind.VERSION))
 _BASE: dict[str, tuple[str, Decimal]] = {
@@ -26,9 +27,9 @@ _BASE: dict[str, tuple[str, Decimal]] = {
 }
 """KB and KiB are one here: texts use both for 1,024 bytes."""
 
-_MEASURED = frozenset(_BASE) | frozenset(
+_MEASURED = frozenset(_BASE) | word_set(
     """month quarter year bit kbps mbps gbps token % ‰ pp x tenth twd usd eur jpy cny gbp °c °f degree mm cm metre km g kg hz
-    khz mhz ghz w kw kwh v mah db px rem em pt dpi fps ping rps rpm""".split()
+    khz mhz ghz w kw kwh v mah db px rem em pt dpi fps ping rps rpm"""
 )
 """Units that are part of the fact; the other ones are counting words."""
 

@@ -20,8 +20,8 @@ from kb_pipeline.text.code_facts import command_lines, is_shell, read_code_span,
 from kb_pipeline.text.fact_markup import HIDDEN, Found, Markup, hide, hide_links, read_markup
 from kb_pipeline.text.names import TOKEN, find_urls, name_of, normal_url
 from kb_pipeline.text.quantities import find_numbers
-from kb_pipeline.text.versions import find_versions
 from kb_pipeline.text.settings import find_settings
+from kb_pipeline.text.versions import find_versions
 
 _WIDE = {0x3000: " ", **{wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F) if wide != 0xFF0C}}
 _COMPOUND = frozenset((FactKind.COMMAND, FactKind.SETTING, FactKind.URL, FactKind.PATH, FactKind.IDENTIFIER))

@@ -68,9 +68,9 @@ def _in_gb2312(char: str) -> bool:
 @lru_cache(maxsize=1)
 def _simplified_codes() -> NDArray[np.uint32]:
     """Code point → code point, for every one there is."""
-    import numpy
+    import numpy as np
 
-    codes = numpy.arange(0x110000, dtype=numpy.uint32)
+    codes = np.arange(0x110000, dtype=np.uint32)
     table = traditional_to_simplified()
     codes[list(table)] = [ord(char) for char in table.values()]
     return codes
@@ -82,9 +82,9 @@ def fold_script(text: str) -> str:
         return text
     if len(text) < _LONG:
         return text.translate(traditional_to_simplified())
-    import numpy
+    import numpy as np
 
-    codes = numpy.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=numpy.uint32)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     return _simplified_codes()[codes].tobytes().decode("utf-32-le", "surrogatepass")
 
 

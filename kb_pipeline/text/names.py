@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from kb_pipeline.models.text import FactKind
+from kb_pipeline.text.wordlists import word_set
 
 _SCHEME = re.compile(
     r"(?<![A-Za-z0-9])(?:https?|ftps?|sftp|ssh|git|s3|gs|file|wss?|postgres(?:ql)?|mysql|rediss?|amqps?|mongodb(?:\+srv)?|jdbc:[a-z]+|ldaps?|smb|tcp"
@@ -39,25 +40,25 @@ _EXTENSIONS = (
     " service timer socket mount plist tpl j2 jinja erb libsonnet jsonnet rego kql ndjson patch diff map wasm bin iso img vmdk bak tmp pid sock"
 )
 _EXTENSION = re.compile(r"\.(?:" + "|".join(sorted(_EXTENSIONS.split(), key=len, reverse=True)) + r")$", re.IGNORECASE)
-_WELL_KNOWN = frozenset(
+_WELL_KNOWN = word_set(
     "Dockerfile Makefile Jenkinsfile Procfile Vagrantfile Gemfile Rakefile Pipfile CODEOWNERS .env .gitignore .dockerignore"
-    " .kbignore .gitattributes .bashrc .zshrc .profile .npmrc .editorconfig .gitconfig .htaccess .gitlab-ci".split()
+    " .kbignore .gitattributes .bashrc .zshrc .profile .npmrc .editorconfig .gitconfig .htaccess .gitlab-ci"
 )
-_PRODUCT_JS = frozenset("node.js next.js vue.js nuxt.js d3.js three.js express.js ember.js backbone.js chart.js react.js alpine.js asp.net".split())
+_PRODUCT_JS = word_set("node.js next.js vue.js nuxt.js d3.js three.js express.js ember.js backbone.js chart.js react.js alpine.js asp.net")
 _TLD = re.compile(
     r"^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|io|dev|app|ai|tw|cn|jp|us|uk|de|edu|gov|info|biz|cloud|local|internal|test|example|co|me|tv|sh|localhost)(?::\d{2,5})?$",
     re.IGNORECASE,
 )
-_ORDINARY_SLASH = frozenset(
+_ORDINARY_SLASH = word_set(
     "and/or i/o ci/cd tcp/ip n/a w/o w/ r/w read/write client/server input/output yes/no on/off true/false he/she pros/cons km/h a/b"
     " src/dst start/stop pass/fail and/nor he/him she/her they/them etc/etc before/after either/or push/pull create/update get/set"
     " add/remove open/close up/down in/out left/right enable/disable master/slave primary/secondary http/https tls/ssl ssl/tls"
-    " linux/macos linux/unix mac/linux unix/linux".split()
+    " linux/macos linux/unix mac/linux unix/linux"
 )
-_FOLDER_NAMES = frozenset(
+_FOLDER_NAMES = word_set(
     "src lib libs bin etc usr var opt home tmp root dev proc sys mnt srv data docs doc test tests spec app apps api raw knowledge config configs conf"
     " scripts build dist target public static assets templates include vendor node_modules packages modules services infra deploy charts k8s"
-    " helm terraform ansible migrations internal cmd pkg web backend frontend server client eval review legacy logs log backup backups".split()
+    " helm terraform ansible migrations internal cmd pkg web backend frontend server client eval review legacy logs log backup backups"
 )
 _VERSION_LIKE = re.compile(r"^v?\d+(?:[.\-/:_]\d+)*[a-z]{0,4}$", re.IGNORECASE)
 _IP = re.compile(r"^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:/\d{1,2}|:\d{2,5})?$")
@@ -82,10 +83,10 @@ _ABBREVIATED = re.compile(r"^(?:[A-Za-z]\.)+[A-Za-z]?$|^(?:e\.g|i\.e|a\.m|p\.m|v
 _KEBAB = re.compile(r"^[a-z][a-z0-9]*(?:-[a-z0-9.]+)+$")
 _SCOPED = re.compile(r"^@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*$")
 _ISSUE = re.compile(r"^#\d{2,7}$")
-_NAMES_OF_THINGS = frozenset("iphone ipad ios macos ipados ebay imac icloud youtube itunes iot ipod airpods mysql nosql latex".split())
+_NAMES_OF_THINGS = word_set("iphone ipad ios macos ipados ebay imac icloud youtube itunes iot ipod airpods mysql nosql latex")
 _SENTENCE_END = re.compile(r"[.:;,\-=+~\\]+$")
 _MEDIA_TYPE = re.compile(r"^(?:application|text|image|audio|video|multipart)/[a-z]", re.IGNORECASE)
-_PER = frozenset("s sec second seconds min minute minutes hour hours day days week month year user node request requests call".split())
+_PER = word_set("s sec second seconds min minute minutes hour hours day days week month year user node request requests call")
 _ARITHMETIC = re.compile(r"[+*=]|::|^\d+$")
 
 Named = tuple[FactKind, str, int]

@@ -177,7 +177,7 @@ def _spelled(text: str, lenient: bool) -> Iterator[Found]:
     if not any(f"{numeral} " in lowered or f"{numeral}-" in lowered for numeral in ENGLISH_NUMERALS):
         return
     for match in _SPELLED_ENGLISH.finditer(text):
-        if match.start() and (text[match.start() - 1] in "-_" or text[match.start() - 1].isalnum() and text[match.start() - 1].isascii()):
+        if match.start() and (text[match.start() - 1] in "-_" or (text[match.start() - 1].isalnum() and text[match.start() - 1].isascii())):
             continue
         unit = canonical_unit(match["latin"])
         value = ENGLISH_NUMERALS[match["number"].lower()]

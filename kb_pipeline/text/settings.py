@@ -16,9 +16,10 @@ from kb_pipeline.text.fact_markup import Found
 from kb_pipeline.text.folding import fold
 from kb_pipeline.text.quantities import find_numbers
 from kb_pipeline.text.units import plain_number
+from kb_pipeline.text.wordlists import word_set
 
 _KEY = r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*"
-_SCALAR = r"(?:\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|[+-]?\d[\w.,%:/-]*(?:\s?(?:分鐘|秒鐘?|小時|毫秒|天|週|個月|年|次|筆|ms|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|MB|GB|KB|%))?|[A-Za-z_./~*@$-][^\s,;，；。、|`]*)"  # noqa: E501
+_SCALAR = r"(?:\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|[+-]?\d[\w.,%:/-]*(?:\s?(?:分鐘|秒鐘?|小時|毫秒|天|週|個月|年|次|筆|ms|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|MB|GB|KB|%))?|[A-Za-z_./~*@$-][^\s,;，；。、|`]*)"
 _VERB = (
     r"(?:的)?(?:預設值?(?:是|為)|預設|設定?(?:為|成)|設成|改(?:為|成)|調(?:整)?(?:為|成|到)|等於|值(?:為|是)|上限(?:為|是)?"
     r"|(?:is\s+)?set\s+to|defaults?\s+to|default\s+(?:is|of)|=|equals)"
@@ -38,7 +39,7 @@ _ROW = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _SYNONYMS = dict.fromkeys(("连接埠", "通讯埠", "埠号", "端口", "埠", "ports"), "port")
-_TRUTH = frozenset("true false on off yes no enabled disabled null none".split())
+_TRUTH = word_set("true false on off yes no enabled disabled null none")
 _TELLING_KEY = re.compile(r"[_.-]|[a-z][A-Z]|^[A-Z][A-Z0-9]+$")
 _CONFIGURED = re.compile(
     rf"^(?P<lead>[ \t>]*(?:-[ \t]+)?(?:export[ \t]+|set[ \t]+|ENV[ \t]+)?)(?P<quote>[\"']?)(?P<key>{_KEY})(?P=quote)[ \t]*(?P<joint>:(?=[ \t])|=|:=)[ \t]*(?P<value>\S.*?)[ \t]*,?[ \t]*$"

@@ -14,7 +14,9 @@ import mmap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +102,7 @@ def write_segment(path: Path, postings: Postings) -> dict[str, ArrayPlace]:
         for name, array in arrays.items():
             file.write(b"\0" * (-file.tell() % _ALIGNMENT))
             places[name] = (array.dtype.str, file.tell(), int(array.size))
-            file.write(memoryview(np.ascontiguousarray(array)).cast("B") if array.size else b"")
+            file.write(np.ascontiguousarray(array).tobytes())
     unfinished.replace(path)
     return places
 
@@ -116,7 +118,7 @@ class SortedTexts:
 
     def __init__(self, blob: memoryview, ends: NDArray[np.int64]) -> None:
         self._blob = blob
-        self._ends: memoryview = memoryview(ends)
+        self._ends: memoryview = ends.data
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -142,7 +144,7 @@ class SortedTexts:
     def all(self) -> list[bytes]:
         ends = self._ends.tolist()
         blob = bytes(self._blob)
-        return [blob[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+        return [blob[start:end] for start, end in pairwise(ends)]
 
 
 class Segment:
@@ -161,7 +163,7 @@ class Segment:
         self.terms = self._texts("terms", "term_ends")
         self.keys = self._texts("keys", "key_ends")
 
-    def _array(self, name: str) -> NDArray[np.generic]:
+    def _array(self, name: str) -> NDArray[Any]:
         dtype, offset, count = self.places[name]
         if count == 0:
             return np.empty(0, dtype=dtype)

@@ -35,8 +35,8 @@ def rank_sentences(sentences: Sequence[str]) -> list[float]:
 
     def similar(vector: NDArray[np.float64]) -> NDArray[np.float64]:
         by_term = np.bincount(columns, weights=values * vector[rows], minlength=width)
-        summed: NDArray[np.float64] = np.bincount(rows, weights=values * by_term[columns], minlength=count)
-        return summed - own * vector
+        summed = np.bincount(rows, weights=values * by_term[columns], minlength=count)
+        return np.asarray(summed - own * vector, dtype=np.float64)
 
     own = np.bincount(rows, weights=values * values, minlength=count)
     reach = similar(np.ones(count))

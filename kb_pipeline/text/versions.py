@@ -13,19 +13,20 @@ from collections.abc import Iterator
 
 from kb_pipeline.text.fact_markup import Found, digit_lines
 from kb_pipeline.text.quantities import is_measured
+from kb_pipeline.text.wordlists import word_set
 
-_PRODUCTS = frozenset(
+_PRODUCTS = word_set(
     """python java openjdk jdk jre node node.js npm postgresql postgres pg mysql mariadb redis mongodb kafka elasticsearch
     opensearch ubuntu debian centos rhel fedora alpine windows macos ios android php ruby go golang rust django rails react
     vue angular next next.js nuxt kubernetes k8s docker helm terraform ansible nginx apache sqlite chrome firefox safari
     claude gemini llama qwen pgvector dagster airflow spark tls ssl oauth http ipv pydantic sqlalchemy flutter swift kotlin
     scala perl tailwind vite webpack typescript wcag openapi .net gitlab jenkins grafana prometheus office cuda pytorch
     tensorflow hadoop flink cassandra neo4j solr tomcat jetty gradle maven cmake gcc clang llvm bash powershell
-    boot server code linux kernel""".split()
+    boot server code linux kernel"""
 )
 _TWO_WORDS = frozenset(("spring boot", "sql server", "vs code", "windows server", "linux kernel", "jboss server", "visual code"))
 _ONLY_TWO_WORDS = frozenset(("boot", "server", "code", "kernel"))
-_NUMBERED = frozenset("step scenario section figure fig table chapter example part phase appendix note rule case item page line level option".split())
+_NUMBERED = word_set("step scenario section figure fig table chapter example part phase appendix note rule case item page line level option")
 _PRE = r"(?:[-.]?(?i:alpha|beta|rc|dev|post|preview|snapshot|lts|a|b)[.\-]?\d*)?(?:\+[A-Za-z]\w*(?:\.\w+)*)?"
 _TAIL = r"(?![A-Za-z0-9_%]|\.\d)"
 _MARKED = re.compile(rf"[vV](?<![\w./-][vV])\.?\s?(?P<number>\d+(?:\.(?:\d+|x))*{_PRE}){_TAIL}")
