@@ -20,8 +20,7 @@ _TAG = re.compile(
     r"(?:[\s/][^<>\n]{0,500})?/?>",
     re.IGNORECASE,
 )
-_MARKS = re.compile(r"\*{1,3}|~~|`+|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
-_ESCAPED = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
+_MARKS = re.compile(r"\\([!-/:-@\[-`{-~])|\*{1,3}|~~|`+|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
 _CELLS = re.compile(r"[ \t]*(?<!\\)\|[ \t]*")
 _BLANKS = re.compile(r"[ \t\u00a0\u3000]+")
 _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200b\u2060\ufeff\u00ad]+")
@@ -58,7 +57,7 @@ def _words(line: str) -> str:
         line = _TAG.sub(" ", line)
     if "|" in line:
         line = _CELLS.sub(", ", line.strip(" \t|"))
-    return _ESCAPED.sub("", _MARKS.sub("", line))
+    return _MARKS.sub(r"\1", line)
 
 
 def _without_comments(text: str, fence: str) -> str:

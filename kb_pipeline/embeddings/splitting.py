@@ -79,11 +79,13 @@ class _Packer:
     def _add_hard(self, text: str) -> None:
         at = 0
         while at < len(text):
-            if self._used >= self._room:
-                self._close()
             end = at + self._room - self._used
             if end < len(text):
-                end = _boundary(text, at, end)
+                whole = _boundary(text, at, end)
+                if whole == at and self._open:
+                    self._close()
+                    continue
+                end = whole if whole > at else end  # a character that no part can hold is cut after all
             self._open.append(text[at:end])
             self._used += end - at
             at = end
@@ -126,11 +128,11 @@ _SPLITTERS: tuple[Callable[[str], list[str]], ...] = (
 
 
 def _boundary(text: str, begin: int, end: int) -> int:
-    """The last place at or before ``end`` that does not part what a reader sees as one character."""
+    """The last place from ``begin`` to ``end`` that does not part what a reader sees as one character."""
     for place in range(end, max(begin, end - _STEP_BACK), -1):
         if not _belongs_to_left(text, place):
             return place
-    return end
+    return begin
 
 
 def _belongs_to_left(text: str, place: int) -> bool:

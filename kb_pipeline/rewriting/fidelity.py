@@ -43,12 +43,14 @@ class Side:
 
     ``head``: title, summary, keywords, one a line, held to the same standard as the text. ``beside``: what else is known
     on this side: names, dates; it speaks for a fact and need not be spoken for. ``known``: lines of the other side; what
-    stands here word for word needs no search, which is most of what an offline rewriter writes.
+    stands here word for word needs no search, which is most of what an offline rewriter writes. ``wording``: text that
+    may be repeated, without being searched for facts.
     """
 
     text: str
     head: str = ""
     beside: str = ""
+    wording: str = ""
     known: frozenset[str] = frozenset()
 
     @cached_property
@@ -84,7 +86,7 @@ class Side:
 
     @cached_property
     def _folded(self) -> str:
-        return _wording("\n".join((self.text, self.head, self.beside)))
+        return _wording("\n".join((self.text, self.head, self.beside, self.wording)))
 
     @cached_property
     def _bare_numbers(self) -> frozenset[str]:
@@ -129,6 +131,8 @@ class Side:
         """2026-08 and --08-18 follow from 2026-08-18, not the other way; unless the year is told elsewhere."""
         if date.startswith("--"):
             return any(known.endswith(date[1:]) for known in self._dates)
+        if f"{date}t" in self._folded:
+            return True  # the day of a time stamp
         year, _, rest = date.partition("-")
         return any(known.startswith(f"{date}-") for known in self._dates) or (
             f"--{rest}" in self._dates and any(known.startswith(year) for known in self._dates)
@@ -142,8 +146,8 @@ class Side:
             return True
         while (position := text.find(wanted, position + 1)) >= 0:
             end = position + len(wanted)
-            before, after = text[position - 1 : position], text[end : end + 2]
-            if not (_joins(before, wanted[0]) or _joins(wanted[-1], after[:1]) or _decimal(wanted, before, after)):
+            before, after = text[max(position - 2, 0) : position], text[end : end + 2]
+            if not (_joins(before[::-1], wanted[0]) or _joins(after, wanted[-1]) or _decimal(wanted, before, after)):
                 return True
         return False
 
@@ -252,17 +256,19 @@ def _list_lengths(text: str) -> Iterable[int]:
     yield from headings.values()
 
 
-def _joins(before: str, after: str) -> bool:
-    """Whether two neighbouring characters belong to one Latin word or number."""
-    return bool(before and after) and _is_latin(before) and _is_latin(after)
+def _joins(outside: str, edge: str) -> bool:
+    """Whether what stands outside of a wording, nearest first, makes it part of a longer word. ``_x_`` is emphasis."""
+    if not outside or not _is_latin(edge):
+        return False
+    return _is_latin(outside[0]) or (outside[0] == "_" and _is_latin(outside[1:]))
 
 
 def _is_latin(char: str) -> bool:
-    return char == "_" or (char < "\u2e80" and char.isalnum())
+    return char != "" and char < "\u2e80" and char.isalnum()
 
 
 def _decimal(wanted: str, before: str, after: str) -> bool:
     """``5`` is not in ``2.5`` or ``5.1``."""
-    return (wanted[0].isdecimal() and before == ".") or (
+    return (wanted[0].isdecimal() and before.endswith(".")) or (
         wanted[-1].isdecimal() and after[:1] in (".", ",") and after[1:].isdecimal()
     )

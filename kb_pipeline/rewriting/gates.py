@@ -75,7 +75,7 @@ def run_gates(
     for page in pages if page_lint else ():
         findings += page_lint(page) if page_lint else ()
     evidence = _evidence(document, front.block or "", drafts, glossary)
-    raw = Side(raw_body, beside=evidence)
+    raw = Side(raw_body, beside=evidence, wording="" if raw_body == front.body else front.body)
     fidelity = compare_facts(raw, [_side(page) for page in pages])
     findings += _fidelity_findings(fidelity, written, front.body_line)
     dropped, added = compare_negations(Prose([raw_body], front.block or ""), Prose([page.body for page in pages]))

@@ -51,6 +51,10 @@ _LEADING_WORDS = re.compile(
     re.IGNORECASE,
 )
 _NO_SUBJECT = re.compile(r"^(?:it|they|this|that|these|you (?:may|might|can|could|should|need)|we|which|there (?:is|are)|in order)\b|^[這它其此您你我]", re.I)
+_FRAGMENT = re.compile(
+    r"^(?:for|with|by|to|in|on|at|of|from|see|else|including|such as|as|via|per|e\.g|i\.e|than|or|instead|otherwise|until|since)\b"
+    r"|^(?:例如|像是|以及|或是|或者|然後|接著|否則|直到|由於|透過|根據|參閱|請參閱|詳見)"
+)
 _ASKS = re.compile(r"^(?:can|does|do|did|is|are|was|how|what|why|when|where|who|if)\b|[嗎呢]$|^(?:如何|為什麼|是否|如果|若)", re.I)
 _TELLS = re.compile(
     r"(?<![A-Za-z])\d|預設|上限|下限|必須|不支援|不需要|不可|不得|禁止|只能|僅限|最多|至少|每[日天週月小分]|\b(?:must|only|default|never|at most|at least"
@@ -259,6 +263,8 @@ def _form(clause: str, inside: Sequence[object]) -> float:
         score -= 1.2
     if _NO_SUBJECT.match(clause) or _ASKS.match(clause):
         score -= 0.7
+    if _FRAGMENT.match(clause):
+        score -= 0.8
     if _LABEL.match(clause):
         score += 0.4
     return score

@@ -6,14 +6,14 @@ Belongs here: reading fenced blocks and inline code. Does not belong here: prose
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kb_pipeline.models.text import FactKind
 from kb_pipeline.text.calendar_facts import find_dates, find_times
 from kb_pipeline.text.fact_markup import HIDDEN, Found
 from kb_pipeline.text.names import find_urls, name_of, normal_path, normal_url
 from kb_pipeline.text.quantities import find_numbers
-from kb_pipeline.text.settings import normal_setting, read_setting
+from kb_pipeline.text.settings import read_setting
 from kb_pipeline.text.versions import find_versions
 from kb_pipeline.text.wordlists import word_set
 
@@ -104,29 +104,37 @@ def read_code_span(content: str) -> tuple[FactKind, str] | None:
     written = content.strip()
     if not written or len(written) > _LONGEST_SPAN or not any(char.isalnum() for char in written):
         return None
-    if (0, len(written)) in find_urls(written):
-        return FactKind.URL, normal_url(written)
-    setting = read_setting(written, loose=False)
-    if setting is not None and setting[0] == 0 and setting[1] == len(written):
-        return FactKind.SETTING, setting[2]
-    if _SPACES.search(written) is None:
-        named = name_of(written, code=True)
-        if named is not None and named[2] == len(written):
-            return named[0], named[1]
-    for kind, find in (
-        (FactKind.DATE, find_dates),
-        (FactKind.DATE, find_times),
-        (FactKind.VERSION, find_versions),
-        (FactKind.NUMBER, find_numbers),
-    ):
-        for start, end, normal in find(written):
-            if start == 0 and end == len(written):
-                return kind, normal
-    if _SPACES.search(written):
-        first = written.split()[0].lstrip("$")
-        if (_WORD.match(first) and not (first.isalpha() and first.istitle())) or written.startswith("$ "):
+    known = _whole(written)
+    if known is not None:
+        return known
+    words = written.split()
+    if len(words) > 1:
+        first = words[0].lstrip("$")
+        if written.startswith("$ ") or (_WORD.match(first) and not (first.isalpha() and first.istitle())):
             return FactKind.COMMAND, normal_command(written)
     return FactKind.IDENTIFIER, _SPACES.sub(" ", normal_path(written).removesuffix("()"))
 
 
-__all__ = ["command_lines", "is_shell", "normal_command", "normal_setting", "read_code_span", "setting_lines"]
+def _whole(written: str) -> tuple[FactKind, str] | None:
+    """What the whole span is, when it is one thing that prose could hold too."""
+    if (0, len(written)) in find_urls(written):
+        return FactKind.URL, normal_url(written)
+    setting = read_setting(written, loose=False)
+    if setting is not None and setting[:2] == (0, len(written)):
+        return FactKind.SETTING, setting[2]
+    named = None if _SPACES.search(written) else name_of(written, code=True)
+    if named is not None and named[2] == len(written):
+        return named[0], named[1]
+    for kind, find in _VALUES:
+        for start, end, normal in find(written):
+            if (start, end) == (0, len(written)):
+                return kind, normal
+    return None
+
+
+_VALUES: tuple[tuple[FactKind, Callable[[str], Iterator[Found]]], ...] = (
+    (FactKind.DATE, find_dates),
+    (FactKind.DATE, find_times),
+    (FactKind.VERSION, find_versions),
+    (FactKind.NUMBER, find_numbers),
+)

@@ -187,9 +187,9 @@ def parse_glossary(text: str) -> Glossary:
 
 def _read(result: YamlResult, text: str) -> Glossary:
     problems = list(result.problems)
-    for key in result.value:
-        if key != "terms":
-            problems.append(_problem(f"unknown key {key!r}; the only key is 'terms'", result.lines.get(key)))
+    problems += [
+        _problem(f"unknown key {key!r}; the only key is 'terms'", result.lines.get(key)) for key in result.value if key != "terms"
+    ]
     entries = result.value.get("terms")
     if entries is None:
         entries = []

@@ -26,7 +26,7 @@ _SCHEME = re.compile(
 _AFTER_SCHEME = re.compile(r"://(?:[^\s<>\"'`|\\^\[\]\0\u0080-\U0010ffff]+|(?<=[/=_#?%-])[\u00a1-\u2fff\u3041-\ufefe\U00020000-\U000323af]+)+")
 TOKEN = re.compile(
     r"(?<![A-Za-z0-9_@$~.\\/<)-])"
-    r"(?:[A-Za-z]:\\[^\s\"'`<>|*?，。；、（）「」]+"
+    r"(?:\$\{[A-Za-z_]\w*\}|[A-Za-z]:\\[^\s\"'`<>|*?，。；、（）「」]+"
     r"|(?:[A-Za-z0-9_.~@+-]*/)+[^\s/\"'`<>|*?:，。；：、（）()「」『』\[\]{}]*\.[A-Za-z0-9]{1,6}(?![A-Za-z0-9])(?:/[\w.-]+)*"
     r"|(?:\$\{?|[#@.~/\\-]*)[A-Za-z0-9_](?:[A-Za-z0-9_./\\@+~=:-]|\$\{|\{[A-Za-z_][\w-]*\}|<[a-z][\w-]*>(?=[/.\w])|\(\))*"
     r"(?:/[A-Za-z0-9_.-]+/[^\s/\"'`<>|*?:，。；：、（）()「」『』\[\]{}]+\.[A-Za-z0-9]{1,6}(?![A-Za-z0-9]))?"
@@ -79,15 +79,17 @@ _PASCAL_TAIL = re.compile(
 )
 _HUMP = re.compile(r"[A-Z][a-z0-9]+")
 _DOTTED = re.compile(r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$")
-_ABBREVIATED = re.compile(r"^(?:[A-Za-z]\.)+[A-Za-z]?$|^(?:e\.g|i\.e|a\.m|p\.m|vs|etc|al|ph\.d)$", re.IGNORECASE)
 _KEBAB = re.compile(r"^[a-z][a-z0-9]*(?:-[a-z0-9.]+)+$")
 _SCOPED = re.compile(r"^@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*$")
 _ISSUE = re.compile(r"^#\d{2,7}$")
 _NAMES_OF_THINGS = word_set("iphone ipad ios macos ipados ebay imac icloud youtube itunes iot ipod airpods mysql nosql latex")
 _SENTENCE_END = re.compile(r"[.:;,\-=+~\\]+$")
-_MEDIA_TYPE = re.compile(r"^(?:application|text|image|audio|video|multipart)/[a-z]", re.IGNORECASE)
+_NO_PLACE = re.compile(r"^(?:application|text|image|audio|video|multipart)/[a-z]|^//|::|=|://", re.IGNORECASE)
 _PER = word_set("s sec second seconds min minute minutes hour hours day days week month year user node request requests call")
-_ARITHMETIC = re.compile(r"[+*=]|::|^\d+$")
+_ARITHMETIC = re.compile(r"[+*]|^\d+$")
+_DRIVE = re.compile(r"^[A-Za-z]:\\")
+_CALLED = re.compile(r"^[A-Za-z_][\w.]*$")
+_NAME_IN_CODE = re.compile(r"^[A-Za-z][\w:.-]+$")
 
 Named = tuple[FactKind, str, int]
 """Kind, normal form, number of characters of the token that belong to it."""
@@ -144,38 +146,45 @@ def name_of(token: str, *, code: bool = False) -> Named | None:
     trimmed = _SENTENCE_END.sub("", token)
     if not trimmed:
         return None
-    if (kind := _path_kind(trimmed, code=code)) is not None:
-        return kind, normal_path(trimmed), len(trimmed)
+    if _is_path(trimmed, code=code):
+        return FactKind.PATH, normal_path(trimmed), len(trimmed)
     identifier = _identifier(trimmed, code=code)
     return None if identifier is None else (FactKind.IDENTIFIER, identifier, len(trimmed))
 
 
-def _path_kind(token: str, *, code: bool) -> FactKind | None:
-    if token in _WELL_KNOWN or re.match(r"^[A-Za-z]:\\", token):
-        return FactKind.PATH
-    if "/" not in token:
-        extension = _EXTENSION.search(token)
-        is_file = extension and (extension[0].islower() or token.isupper()) and token.lower() not in _PRODUCT_JS and not _VERSION_LIKE.match(token) and len(token) > 3
-        return FactKind.PATH if is_file and not token.startswith(("-", "#", "@")) and "=" not in token and ":" not in token else None
-    if _IP.match(token) or _SCOPED.match(token) or "=" in token or "://" in token:
-        return None
+def _is_path(token: str, *, code: bool) -> bool:
+    if token in _WELL_KNOWN or _DRIVE.match(token):
+        return True
+    return _is_place(token, code=code) if "/" in token else _is_file(token)
+
+
+def _is_file(token: str) -> bool:
+    """``config.yml``, not ``Node.js``, ``1.csv``, ``--log.level`` or ``DataFormat.CSV``."""
+    extension = _EXTENSION.search(token)
+    if extension is None or len(token) <= 3 or token[0] in "-#@" or "=" in token or ":" in token:
+        return False
+    return (extension[0].islower() or token.isupper()) and token.lower() not in _PRODUCT_JS and not _VERSION_LIKE.match(token)
+
+
+def _is_place(token: str, *, code: bool) -> bool:
+    """``/etc/nginx``, ``src/app``, ``raw/note.md``, not ``and/or``, ``req/s``, ``24/7``, ``a + b/c``."""
+    if _NO_PLACE.search(token) or _IP.match(token) or _SCOPED.match(token):
+        return False
     parts = [part for part in token.split("/") if part not in ("", ".", "..", "~")]
-    if not parts or token.lower() in _ORDINARY_SLASH or _MEDIA_TYPE.match(token) or any(map(_ARITHMETIC.search, parts[-1:])):
-        return None
-    if all(_VERSION_LIKE.match(part) for part in parts):
-        return None
-    if _EXTENSION.search(token) or (token[0] in "~/" or token.startswith(("./", "../"))):
-        return FactKind.PATH if max(map(len, parts)) > 1 and not parts[0][0].isdigit() and not token.startswith("//") else None
-    if all(part.isupper() for part in parts):
-        return None
+    if not parts or _ARITHMETIC.search(parts[-1]) or token.lower() in _ORDINARY_SLASH or all(map(_VERSION_LIKE.match, parts)):
+        return False
+    if _EXTENSION.search(token) or token.startswith(("~", "/", "./", "../")):
+        return max(map(len, parts)) > 1 and not parts[0][0].isdigit()
     telling = code or token.endswith("/") or any(part in _FOLDER_NAMES or not part.isalpha() for part in parts)
     enough = len(parts) > 1 or (token.endswith("/") and len(parts[0]) > 2)
-    return FactKind.PATH if telling and enough and not _is_ratio(parts) else None
+    return telling and enough and not all(map(str.isupper, parts)) and not _is_ratio(parts)
 
 
 def _is_ratio(parts: list[str]) -> bool:
-    """``5/min``, ``req/s``, ``24/7``, ``TCP/UDP``, ``v1/v2``: not places."""
-    return len(parts) == 2 and (len(parts[1]) <= 2 or parts[1].lower() in _PER or parts[0][0].isdigit() or all(_VERSION_LIKE.match(part) for part in parts))
+    """``5/min``, ``req/s``, ``24/7``, ``v1/v2``: not places."""
+    return len(parts) == 2 and (
+        len(parts[1]) <= 2 or parts[1].lower() in _PER or parts[0][0].isdigit() or all(map(_VERSION_LIKE.match, parts))
+    )
 
 
 def _identifier(token: str, *, code: bool) -> str | None:
@@ -183,18 +192,15 @@ def _identifier(token: str, *, code: bool) -> str | None:
     variable = _VARIABLE.match(bare)
     if variable:
         return variable[1]
-    for pattern in (_IP, _UUID, _EMAIL, _OPTION, _SCOPED):
-        if pattern.match(bare):
-            return bare.lower() if pattern is not _OPTION else bare
+    if any(pattern.match(bare) for pattern in (_IP, _UUID, _EMAIL, _SCOPED, _TLD)):
+        return bare.lower()
     if _VERSION_LIKE.match(bare) and not _CODE.match(bare):
         return None
-    if _HASH.match(bare) or (_HOST_PORT.match(bare) and ("." in bare or bare.startswith("localhost"))):
+    is_host = _HOST_PORT.match(bare) and ("." in bare or bare.startswith("localhost"))
+    is_call = bare != token and _CALLED.match(bare)
+    if _OPTION.match(bare) or _HASH.match(bare) or is_host or is_call or _looks_like_code(bare, code=code):
         return bare
-    if _TLD.match(bare):
-        return bare.lower()
-    if bare != token and re.match(r"^[A-Za-z_][\w.]*$", bare):
-        return bare
-    return bare if _looks_like_code(bare, code=code) else None
+    return None
 
 
 def _looks_like_code(token: str, *, code: bool) -> bool:
@@ -202,11 +208,15 @@ def _looks_like_code(token: str, *, code: bool) -> bool:
         return True
     if _CAMEL.match(token):
         return token.lower() not in _NAMES_OF_THINGS
+    if code:
+        return _NAME_IN_CODE.match(token) is not None
     if _PASCAL.match(token):
-        return code or len(_HUMP.findall(token)) >= 3 or _PASCAL_TAIL.search(token) is not None
-    if _DOTTED.match(token) and not _ABBREVIATED.match(token):
+        return len(_HUMP.findall(token)) >= 3 or _PASCAL_TAIL.search(token) is not None
+    if _DOTTED.match(token):
         parts = token.split(".")
-        return code or (all(len(part) > 1 for part in parts) and (parts[-1][0].islower() and parts[0][0].islower()) and not token.endswith(".js"))
-    if _KEBAB.match(token):
-        return code or (any(char.isdigit() for char in token) and not token.startswith(("top-", "pre-", "post-", "mid-")))
-    return code and re.match(r"^[A-Za-z][\w:.-]*$", token) is not None and len(token) > 1
+        return min(map(len, parts)) > 1 and parts[0][0].islower() and parts[-1][0].islower() and parts[-1] != "js"
+    return (
+        _KEBAB.match(token) is not None
+        and any(char.isdigit() for char in token)
+        and not token.startswith(("top-", "pre-", "post-", "mid-"))
+    )

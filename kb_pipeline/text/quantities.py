@@ -3,7 +3,7 @@
 Belongs here: measurements, counts, amounts of money, ranges, labelled numbers (port 8401, HTTP 429), numerals in words.
 Does not belong here: dates and times of day (``calendar_facts``), versions (``versions``), names (``names``).
 
-Normal forms: ``5 min``, ``1000 record``, ``50 %``, ``5 mb/s``, ``1920x1080``, ``port=8401``. Patterns begin with the digit and
+Normal forms: ``5 min``, ``1000 record``, ``50 %``, ``5 mb/s``, ``1920x1080``, ``port 8401``. Patterns begin with the digit and
 look back afterwards (see ``calendar_facts``).
 """
 
@@ -110,7 +110,7 @@ def _labelled(line: str) -> Iterator[Found]:
     lowered = line.lower()
     if any(hint in lowered for hint in _PORT_HINTS):
         for match in _PORT.finditer(line):
-            yield match.start(), match.end(), f"port={int(match['number'])}"
+            yield match.start(), match.end(), f"port {int(match['number'])}"
     if any(hint in lowered for hint in _HTTP_HINTS):
         for match in _HTTP.finditer(line):
             yield match.start(), match.end(), f"http {match['number']}"

@@ -38,7 +38,7 @@ _ROW = re.compile(
     rf"^[ \t]*\|[ \t]*(?P<tick>`?)(?P<key>{_KEY})(?P=tick)[ \t]*\|[ \t]*(?P<tick2>`?)(?P<value>[+-]?\d[\d,.]*|true|false)(?P=tick2)[ \t]*(?=\|)",
     re.MULTILINE | re.IGNORECASE,
 )
-_SYNONYMS = dict.fromkeys(("连接埠", "通讯埠", "埠号", "端口", "埠", "ports"), "port")
+_PORTS = frozenset(("port", "ports", "连接埠", "通讯埠", "埠号", "端口", "埠"))
 _TRUTH = word_set("true false on off yes no enabled disabled null none")
 _TELLING_KEY = re.compile(r"[_.-]|[a-z][A-Z]|^[A-Z][A-Z0-9]+$")
 _CONFIGURED = re.compile(
@@ -96,8 +96,10 @@ def read_setting(line: str, *, loose: bool = True) -> tuple[int, int, str] | Non
 
 
 def normal_setting(key: str, value: str) -> str:
+    """A port is a number with a label, in a setting too: ``port: 8401`` and "連接埠 8401" are one fact."""
     name = " ".join(key.lower().split())
-    return f"{_SYNONYMS.get(name, name)}={normal_value(value)}"
+    joint = " " if name in _PORTS else "="
+    return f"{'port' if name in _PORTS else name}{joint}{normal_value(value)}"
 
 
 def normal_value(value: str) -> str:
