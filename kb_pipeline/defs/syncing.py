@@ -80,7 +80,9 @@ def run_sync(context: dg.OpExecutionContext, project: Project, request: SyncRequ
         if not request.allow_mass_delete:
             rebuild = project.settings.rebuild
             check_deletions(planned.plan, planned.documents_known, rebuild.deletion_fraction, rebuild.deletion_count)
-        return _apply(context, project, planned, everything=not request.only)
+        result = _apply(context, project, planned, everything=not request.only)
+    context.add_output_metadata(_metadata(result))
+    return result
 
 
 def compile_documents(context: dg.AssetExecutionContext, project: Project, documents: Sequence[str]) -> SyncResult:
@@ -107,9 +109,7 @@ def _apply(context: dg.OpExecutionContext, project: Project, planned: PlannedBui
         reconcile(instance, DOCUMENTS, keys)
         reconcile(instance, PAGES, {partition_key(path) for path in project.published_pages()})
     project.note_synced(vectors_complete=vectors.complete)
-    result = _result(report, vectors)
-    context.add_output_metadata(_metadata(result))
-    return result
+    return _result(report, vectors)
 
 
 def run_embedding(context: dg.OpExecutionContext, project: Project) -> SyncResult:

@@ -58,7 +58,8 @@ def _chunks(page: WikiPage, section: Section, header: str, about: str, max_token
     parts = split_text(section.text, room, room - estimate_tokens(about))
     chunks, fence = [], ""
     for number, text in enumerate(parts, start=1):
-        words, fence = reduce_markdown(text, fence)
+        if len(parts) > 1:
+            words, fence = reduce_markdown(text, fence)
         lines = (header, about if number == 1 else "", words)
         key = _key(section.section_id) + (f"{PART_MARK}{number}" if number > 1 else "")
         chunks.append(_chunk(page, key, section.slug, text, "\n".join(line for line in lines if line)))

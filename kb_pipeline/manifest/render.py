@@ -16,12 +16,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from kb_pipeline.manifest.lines import one_line
+from kb_pipeline.manifest.lines import estimate_tokens, one_line
 from kb_pipeline.models import PageStatus, WikiPage
 
 DEPRECATED = {"zh-TW": "[已淘汰] ", "en": "[deprecated] "}
 DIGEST_KEYWORDS = 40
-"""Keywords of a domain in the directory manifest: enough to choose the domain, 2,000 pages stay below 8,000 tokens."""
+"""Most keywords of a domain in the directory manifest: enough to choose the domain."""
+DIRECTORY_TOKENS = 8_000
+"""What the directory may cost: domains share it, so that many of them have fewer keywords each."""
+DIGEST_SCOPES = 12
 
 COUNTED = {"zh-TW": "{count} 頁", "en": "{count} pages"}
 
@@ -41,15 +44,15 @@ def render_domain_manifest(pages: Iterable[WikiPage], domain: str, language: str
 def render_directory_manifest(pages: Iterable[WikiPage], language: str) -> str:
     """The first stage: each domain with its number of pages, its scopes and its most frequent keywords."""
     lines = []
-    for domain, members in domains(pages).items():
+    grouped = domains(pages)
+    share = DIRECTORY_TOKENS // max(1, len(grouped))
+    for domain, members in grouped.items():
         scopes = [scope for scope, _ in _by_frequency(page.scope for page in members)]
         keywords = [word for word, _ in _by_frequency(word for page in members for word in page.keywords)]
-        lines += [
-            f"=== {one_line(domain)} ===",
-            f"{COUNTED.get(language, COUNTED['en']).format(count=len(members))} [{one_line(', '.join(scopes[:12]))}]"
-            f" — {one_line(', '.join(keywords[:DIGEST_KEYWORDS]))}",
-            "",
-        ]
+        head = f"=== {one_line(domain)} ===\n{COUNTED.get(language, COUNTED['en']).format(count=len(members))}"
+        named = _that_fit(scopes[:DIGEST_SCOPES], (share - estimate_tokens(head)) // 2)
+        words = _that_fit(keywords[:DIGEST_KEYWORDS], share - estimate_tokens(f"{head} [{named}] — \n\n"))
+        lines += [f"{head} [{named}] — {words}", ""]
     return "\n".join(lines)
 
 
@@ -82,3 +85,14 @@ def _domain_text(domain: str, members: Sequence[WikiPage], language: str) -> str
 
 def _by_frequency(values: Iterable[str]) -> list[tuple[str, int]]:
     return sorted(Counter(value for value in values if value).items(), key=lambda item: (-item[1], item[0]))
+
+
+def _that_fit(items: Iterable[str], tokens: int) -> str:
+    """The first items whose list stays within so many tokens; the first one always."""
+    listed = ""
+    for item in map(one_line, items):
+        longer = f"{listed}, {item}" if listed else item
+        if listed and estimate_tokens(longer) > tokens:
+            break
+        listed = longer
+    return listed

@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from markdown_it.common.utils import normalizeReference, unescapeAll
-
 from kb_pipeline.models import Link, LinkKind
 
 _MARK = re.compile(r"\\|`+|<|%%|\$\$?|!?\[\[?|\]")
@@ -35,6 +33,8 @@ _INLINE_MATH = re.compile(r"\$(?![\s$])(?:\\.|[^$\\\n])*?(?<![\s\\])\$(?!\d)")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+_TABLE_OF_CONTENTS = "_TOC_"
+"""What GitLab replaces by the page's headings."""
 _DEEPEST_DESTINATION = 32
 _LONGEST_LABEL = 999
 _DEEPEST = 64
@@ -204,7 +204,7 @@ class _Scanner:
         target, _, label = content.replace("\\|", "|").partition("|")
         name, hash_mark, anchor = target.partition("#")
         name, anchor = name.strip(), anchor.lstrip("#").strip()
-        if not name and not anchor:
+        if not (name or anchor) or name == _TABLE_OF_CONTENTS:
             return False
         kind = LinkKind.EMBED if is_embed else LinkKind.WIKILINK
         self._add(kind, name, anchor if hash_mark and anchor else None, label.strip() or None, start, end)
@@ -222,7 +222,7 @@ class _Scanner:
         destination, close = written
         target, hash_mark, anchor = destination.partition("#")
         kind = LinkKind.IMAGE if bracket.is_image else LinkKind.MARKDOWN
-        label = unescapeAll(_LABEL_BREAK.sub(" ", self._body[bracket.after : at])).strip() or None
+        label = _unescaped(_LABEL_BREAK.sub(" ", self._body[bracket.after : at])).strip() or None
         if "%" in destination and not _SCHEME.match(destination):
             # A URL is somebody else's address: it stays as written.
             target, anchor = unquote(target), unquote(anchor)
@@ -241,6 +241,8 @@ class _Scanner:
         text = label.group(1) if label and label.group(1).strip() else self._body[bracket.after : at]
         if text.startswith("^") or len(text) > _LONGEST_LABEL:
             return None
+        from markdown_it.common.utils import normalizeReference
+
         href = self._references.get(normalizeReference(text))
         return None if href is None else (href, label.end() if label else at + 1)
 
@@ -254,7 +256,7 @@ class _Scanner:
             begin, close = close, self._end_of_destination(close, end)
             written = self._body[begin:close]
         title = _TITLE.match(self._body, close, end)
-        return (unescapeAll(written), title.end()) if title else None
+        return (_unescaped(written), title.end()) if title else None
 
     def _end_of_destination(self, begin: int, end: int) -> int:
         """Where a bare destination ends: at a blank, or at the bracket that closes the link."""
@@ -272,6 +274,14 @@ class _Scanner:
     def _add(self, kind: LinkKind, target: str, anchor: str | None, label: str | None, start: int, end: int) -> None:
         line = bisect_right(self._starts, start) - 1 + self._first_line
         self.found.append(Link(kind, target, anchor, label, line, start, end))
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text and "&" not in text:
+        return text
+    from markdown_it.common.utils import unescapeAll
+
+    return unescapeAll(text)
 
 
 def _deactivate(brackets: list[_Bracket]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +22,9 @@ _SCHEME = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]+:|//)")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|mailto:", re.IGNORECASE)
 _FILE_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 _LINK_MARKUP = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
+_HTML_ANCHOR = re.compile(r"<\w+\s[^<>]*?\b(?:id|name)\s*=\s*[\"']?([^\"'\s<>]+)", re.IGNORECASE)
+_BEFORE_HEADING = 2
+"""Lines between an HTML anchor and the heading that it is meant for."""
 _PAGE_SUFFIXES = (".md", ".markdown", ".mdx")
 _ATTACHMENT = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|bmp|avif|ico|tiff?|pdf|mp[34]|m4a|ogg|wav|flac|webm|mov|mkv|avi|zip|gz|tar|7z"
@@ -195,17 +199,20 @@ def _is_file(target: str, written: bool) -> bool:
 
 
 def _anchor_names(page: WikiPage) -> dict[str, str]:
-    """Slug by each name a heading can be called: its slug, its text, an HTML anchor in or before it."""
+    """Slug by each name that leads there: a heading's slug, its text, an HTML anchor."""
     names: dict[str, str] = {}
-    for heading in page.outline.headings:
+    headings = page.outline.headings
+    for heading in headings:
         names[_fold(heading.slug)] = heading.slug
-    for heading in page.outline.headings:
+    for heading in headings:
         names.setdefault(_fold(heading.text), heading.slug)
-    if "<a " in page.body or " id=" in page.body:
-        lines = page.body.split("\n")
-        for heading in page.outline.headings:
-            at = heading.line - page.body_line
-            for line in lines[max(at - 2, 0) : at + 1]:
-                for found in re.finditer(r"<\w+[^>]*\b(?:id|name)\s*=\s*[\"']?([^\"'\s>]+)", line):
-                    names.setdefault(_fold(found.group(1)), heading.slug)
+    if "<" in page.body and headings:
+        starts = [heading.line for heading in headings]
+        for number, line in enumerate(page.body.split("\n"), page.body_line):
+            for found in _HTML_ANCHOR.finditer(line):
+                # Right before a heading it is that heading's; elsewhere it leads into the section around it.
+                behind = bisect_left(starts, number)
+                belongs = behind < len(starts) and starts[behind] - number <= _BEFORE_HEADING
+                heading = headings[behind] if belongs else headings[max(behind - 1, 0)]
+                names.setdefault(_fold(found.group(1)), heading.slug)
     return names

@@ -139,18 +139,23 @@ def restamp(text: str) -> str:
 
     The caller has made sure that the fingerprint matched before its own change.
     """
-    page = read_page("", text.encode("utf-8", "surrogatepass"))
-    if page.compiled is None or page.compiled.sha256 == page.fingerprint:
+    front = split_front_matter(_lf(text))
+    reader = _FieldReader(front)
+    compiled = reader.compiled()
+    written = front.fields.get("compiled")
+    if compiled is None or not isinstance(written, Mapping):
         return text
-    written = split_front_matter(text).fields["compiled"]
-    stamp = dict(written) if isinstance(written, Mapping) else {}
-    return set_fields(text, {"compiled": {**stamp, "sha256": page.fingerprint}})
+    now = reader.fingerprint()
+    return text if compiled.sha256 == now else set_fields(text, {"compiled": {**written, "sha256": now}})
+
+
+def _lf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def _clean(body: str) -> str:
     """A body as a page may hold it: LF line ends, nothing that breaks a line unseen, a database or a log."""
-    body = _SEPARATOR.sub(" ", body.replace("\r\n", "\n").replace("\r", "\n"))
-    return _CONTROL.sub("", body)
+    return _CONTROL.sub("", _SEPARATOR.sub(" ", _lf(body)))
 
 
 def _items(values: Iterable[str]) -> tuple[str, ...]:
@@ -176,10 +181,15 @@ class _FieldReader:
     """Typed access to front matter fields; what has the wrong form is told and read as absent."""
 
     def __init__(self, front: FrontMatter) -> None:
+        self._body = front.body
         self._fields = front.fields
         self._lines = front.lines
         self._comments = front.comments
         self.problems: list[ParseProblem] = []
+
+    def fingerprint(self) -> str:
+        values = self.text("title"), self.text("scope"), self.text("summary"), self.text_list("keywords")
+        return fingerprint(*values, self.status(), self._body)
 
     def text(self, name: str) -> str:
         value = self._fields.get(name)

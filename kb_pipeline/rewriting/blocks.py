@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -20,9 +21,24 @@ _LONGEST_SETEXT = 100
 """A paragraph above ``---`` that is longer was meant as a paragraph and a rule, not as a heading."""
 
 _FENCE_OPENING = re.compile(r"^(?P<before>.*?)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$")
-_ATX = re.compile(r"^(?P<before>[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*[\s>]*)#{1,6}(?:[ \t]+(?P<text>.*?))?(?:[ \t]+#+)?[ \t]*$")
+_ATX = re.compile(
+    r"^(?P<before>[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*[\s>]*)#{1,6}(?:[ \t]+(?P<text>.*?))?(?:[ \t]+#+)?[ \t]*$"
+)
+_JSON_LINE = re.compile(r"^\s*\"[^\"\n]+\"\s*:", re.MULTILINE)
+_COMMAND = re.compile(
+    r"^\s*(?:\$ \S|#|(?:sudo|cd|ls|cat|curl|wget|git|docker|docker-compose|kubectl|helm|npm|npx|yarn|pip3?|python3?|uv|apt|apt-get|yum"
+    r"|brew|systemctl|journalctl|service|ssh|scp|rsync|rm|cp|mv|mkdir|touch|echo|export|source|grep|rg|find|chmod|chown|tar|make"
+    r"|knife|gcloud|gsutil|aws|az|openssl|terraform|psql|mysql|redis-cli|bundle|rake|chef-client|gitlab-\w+|ps|df|du|tail|head"
+    r"|awk|sed|dig|ping|telnet|nc|ip|watch|kill|vault|consul|ansible|ansible-playbook|go|cargo|node|bash|sh)(?:\s|$))"
+)
 _DRAWN = re.compile(r"^(?:[ \t]*(?:\+[-=+]{3,}|\|.*\|)[^\n]*(?:\n|$)){2,}$")
 """A paragraph of rows drawn with bars and dashes, which no parser takes for a table: it is read as drawn."""
+
+_LABELLED = re.compile(
+    r"^(?:(?:(?:\*\*|__)[^*_\n]{1,40}(?:\*\*|__)[ \t]*[:：]|(?:\*\*|__)[^*_\n]{1,40}[:：](?:\*\*|__)"
+    r"|[^\W\d_][^:：\n。，,.!?！？;；\[`|<*]{0,24}[:：](?!//))[ \t]*\S[^\n]*(?:\n|$)){2,}$"
+)
+"""A paragraph of ``label: value`` lines, which a renderer would run together: it is a list."""
 
 _FOOTNOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:[ \t]?(.*)$")
 
@@ -114,7 +130,10 @@ def _top_level(tokens: list[Token], lines: list[str], starts: list[int]) -> list
         elif token.type == "code_block":
             block = replace(block, text=_fenced(token.content))
         elif block.kind is BlockKind.PARAGRAPH and _DRAWN.match(text):
-            block = replace(block, kind=BlockKind.CODE, text=_fenced(text))
+            block = _drawn(block)
+        elif block.kind is BlockKind.PARAGRAPH and _LABELLED.match(text):
+            items = tuple(f"- {line.strip()}" for line in text.split("\n"))
+            block = replace(block, kind=BlockKind.LIST, text="\n".join(items), items=items)
         elif block.kind is BlockKind.LIST:
             block = replace(block, items=_items(tokens, index, lines, last), ordered=token.type[0] == "o")
         if block.text.strip():
@@ -146,14 +165,33 @@ def _items(tokens: list[Token], index: int, lines: list[str], last: int) -> tupl
         if token.level == 1 and token.type == "list_item_open" and token.map is not None:
             firsts.append(token.map[0])
     bounds = [*firsts, last]
-    return tuple("\n".join(lines[a:b]).rstrip() for a, b in zip(bounds, bounds[1:], strict=False))
+    return tuple("\n".join(lines[a:b]).rstrip() for a, b in pairwise(bounds))
+
+
+def _drawn(block: Block) -> Block:
+    """Rows that no parser takes for a table: one whose ruler has another number of columns than its header gets the
+    right one; anything else is shown as it was drawn."""
+    rows = [row.strip() for row in block.text.split("\n")]
+    if len(rows) > 2 and rows[0].startswith("|") and re.fullmatch(r"[\s|:-]*-[\s|:-]*", rows[1]):
+        columns = max(1, len(re.findall(r"(?<!\\)\|", rows[0].strip("|"))) + 1)
+        return replace(block, kind=BlockKind.TABLE, text="\n".join([rows[0], "|" + " --- |" * columns, *rows[2:]]))
+    return replace(block, kind=BlockKind.CODE, text=_fenced(block.text))
+
+
+def guessed_language(content: str) -> str:
+    """``sh`` or ``json`` where that is plain to see, else ``text``."""
+    lines = [line for line in content.split("\n") if line.strip()]
+    if lines and lines[0].lstrip()[:1] in "{[" and lines[-1].rstrip()[-1:] in "}]" and _JSON_LINE.search(content):
+        return "json"
+    commands = [line for line in lines if not line.startswith((" ", "\t"))] or lines
+    return "sh" if commands and all(_COMMAND.match(line) for line in commands) else UNKNOWN_LANGUAGE
 
 
 def _fenced(content: str) -> str:
     content = content.strip("\n")
     longest = max((len(run) for run in re.findall(r"`{3,}", content)), default=2)
     mark = "`" * (longest + 1)
-    return f"{mark}{UNKNOWN_LANGUAGE}\n{content}\n{mark}"
+    return f"{mark}{guessed_language(content)}\n{content}\n{mark}"
 
 
 def _repair(tokens: list[Token], lines: list[str]) -> None:
@@ -178,7 +216,7 @@ def _repair_fence(token: Token, lines: list[str], first: int, last: int) -> None
     if opening is None:
         return
     before, mark = opening.group("before"), opening.group("mark")
-    info = token.info.strip() or UNKNOWN_LANGUAGE
+    info = token.info.strip() or guessed_language(token.content)
     lines[first] = f"{before}{mark}{info}"
     closing = lines[last - 1].strip(" \t>")
     closed = last - 1 > first and closing.startswith(mark) and not closing.strip(mark[0])

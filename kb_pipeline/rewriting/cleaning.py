@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 
 _INVISIBLE = dict.fromkeys(
-    [*range(0x09), *range(0x0E, 0x20), *range(0x7F, 0x85), *range(0x86, 0xA0)]
-    + [0xAD, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF]
-    # Bidirectional overrides can show a reader another text than a machine reads.
-    + [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-)
+    [
+        *range(0x09), *range(0x0E, 0x20), *range(0x7F, 0x85), *range(0x86, 0xA0),
+        0xAD, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF,
+        # Bidirectional overrides can show a reader another text than a machine reads.
+        *range(0x202A, 0x202F), *range(0x2066, 0x206A),
+    ]
+)  # fmt: skip
 _INVISIBLE.update({0x0B: 0x20, 0x0C: 0x20, 0x85: 0x20, 0x2028: 0x20, 0x2029: 0x20})
 _SUSPECT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]")
 
@@ -31,10 +33,14 @@ _ACTIVE = re.compile(
     r"|</?(?:object|applet|embed|base|meta|link)\b(?=[^>]*=)[^>]*>",
     re.IGNORECASE | re.DOTALL,
 )
-_FRAME = re.compile(r"<iframe\b[^>]*?\bsrc\s*=\s*[\"']?(https?://[^\s\"'>]+)[^>]*>(?:.*?</iframe\s*>)?", re.I | re.DOTALL)
+_FRAME = re.compile(
+    r"<iframe\b[^>]*?\bsrc\s*=\s*[\"']?(https?://[^\s\"'>]+)[^>]*>(?:.*?</iframe\s*>)?", re.I | re.DOTALL
+)
 _FRAME_REST = re.compile(r"</?iframe\b[^>]*>", re.IGNORECASE)
 _HANDLER = re.compile(r"(<[A-Za-z][^<>]*?)\s+on[a-z]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s>]+)", re.IGNORECASE)
-_SCRIPT_TARGET = re.compile(r"(\]\(\s*<?|=\s*[\"']?)\s*(?:javascript|vbscript|data:text/html)[^)\s\"'>]*", re.IGNORECASE)
+_SCRIPT_TARGET = re.compile(
+    r"(\]\(\s*<?|=\s*[\"']?)\s*(?:javascript|vbscript|data:text/html)[^)\s\"'>]*", re.IGNORECASE
+)
 _HTML_HEADING = re.compile(r"^[ \t]*<h([1-6])\b[^>]*>(.*?)</h\1\s*>[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _ODD_SPACE_HEADING = re.compile(r"^( {0,3}#{1,6})[\u00a0\u3000]+", re.MULTILINE)
 
@@ -45,7 +51,9 @@ _DIV_CLASS = re.compile(r"^[ \t]*>[ \t]*\[!div\b[^\n]*\n?", re.IGNORECASE | re.M
 _CONTAINER = re.compile(r"^[ \t]*:{3,}[ \t]*([A-Za-z-]*)([^\n]*)$", re.MULTILINE)
 _CALLOUTS = frozenset({"tip", "warning", "danger", "info", "note", "caution", "important", "details"})
 _TAB_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]*\[([^\]\n]+)\]\(#tab/[^)\n]*\)[ \t]*$", re.MULTILINE)
-_CONTENTS_MARK = re.compile(r"^[ \t]*(?:\[TOC\]|\[\[_?TOC_?\]\]|\{\{?\s*toc\s*\}?\}|\{:\s*\.?toc\s*\})[ \t]*$", re.I | re.M)
+_CONTENTS_MARK = re.compile(
+    r"^[ \t]*(?:\[TOC\]|\[\[_?TOC_?\]\]|\{\{?\s*toc\s*\}?\}|\{:\s*\.?toc\s*\})[ \t]*$", re.I | re.M
+)
 _MDX_CODE = re.compile(r"^(?:import\s+[^\n]*?\bfrom\s+['\"][^\n]*|export\s+(?:const|default|function)\b[^\n]*)$", re.M)
 
 

@@ -80,7 +80,8 @@ def choose_conclusion(part: Part, prose: Prose, dropped: frozenset[int], describ
     chosen = [best[1]]
     limit = LIMIT_CJK if has_cjk(best[1].text) else LIMIT_LATIN
     for score, sentence, heading in sorted(candidates, key=lambda candidate: (-candidate[0], candidate[1].start))[1:5]:
-        follows = abs(sentence.start - best[1].end) <= 1 or bool(heading and _CONCLUDES.search(heading))
+        tells = sentence.facts or _STATES.search(sentence.text)
+        follows = (abs(sentence.start - best[1].end) <= 1 and tells) or bool(heading and _CONCLUDES.search(heading))
         if follows and score >= 0.5 * best[0] and len(sentence.text) + len(best[1].text) <= limit:
             chosen.append(sentence)
             break
@@ -107,7 +108,9 @@ def _opening_quote(part: Part) -> Block | None:
 def _opening(part: Part, prose: Prose) -> Sequence[Sentence]:
     """Sentences of the first paragraph of the lead: from there a sentence may be moved up, not only repeated."""
     first = part.lead[0] if part.lead else None
-    return prose.get(first.start, ()) if first is not None and first.kind in {BlockKind.PARAGRAPH, BlockKind.LIST} else ()
+    return (
+        prose.get(first.start, ()) if first is not None and first.kind in {BlockKind.PARAGRAPH, BlockKind.LIST} else ()
+    )
 
 
 def _sentences(part: Part, prose: Prose, dropped: frozenset[int]) -> list[tuple[Sentence, str]]:

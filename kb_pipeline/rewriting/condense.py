@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from kb_pipeline.rewriting.blocks import Block, BlockKind
 from kb_pipeline.rewriting.evidence import FactIndex
@@ -33,7 +34,7 @@ FILLER = re.compile(
     r"|tutorial|post|chapter|topic) (?:is|describes|explains|covers|provides|shows|contains|outlines|will|discusses|lists)\b"
     r"|(?:the following|below) (?:section|article|table|example|list)s? (?:describe|explain|show|cover|list)"
     r"|here(?:'s| is| are)? (?:the |a |an |some )?(?:links?|videos?)\b|welcome to\b|let'?s (?:get started|begin|dive)\b|(?:we|you) will (?:learn|see|cover)\b|here (?:we|you) (?:will|can) (?:learn|see)"
-    r"|本(?:文|篇|節|章|教學課程|主題|頁|指南)"
+    r"|本(?:文|篇|節|章|檔|教學課程|主題|頁|指南)"
     r"|這(?:篇文章|篇文件|篇|份文件|章|節)(?:將|會|中|主要|旨在|內容|說明|介紹|描述|提供|討論|列出|示範|包含)"
     r"|在(?:本|這)(?:文|篇文章|節|章|教學課程|主題|指南)(?:中|裡)?|(?:下列|以下|下面)(?:各節|章節|小節|文章)|歡迎(?:使用|來到|閱讀)"
     r"|(?:接下來|下面)(?:讓我們|我們來|將會?介紹|將會?說明))",
@@ -95,7 +96,13 @@ def read_prose(outline: RawOutline, facts: FactIndex) -> dict[int, tuple[Sentenc
         end = start + len(text)
         count = len(facts.between(start, end))
         fixed = leads_in or bool(
-            count or has_link(text) or "`" in text or _LEADS_IN.search(text) or "|" in text or _DIGIT.search(text) or negations(text)
+            count
+            or has_link(text)
+            or "`" in text
+            or _LEADS_IN.search(text)
+            or "|" in text
+            or _DIGIT.search(text)
+            or negations(text)
         )
         sentence = Sentence(text.strip(), start, end, rank / top, count, first, fixed)
         prose.setdefault(block.start, []).append(sentence)
@@ -159,7 +166,9 @@ def condensed_section(section: Section, prose: Prose, dropped: frozenset[int]) -
 
 def unwrapped(text: str) -> str:
     """Soft line breaks taken out: nothing between two Chinese characters, else one space."""
-    joined = re.sub(r"(?<=[\u3000-\u9fff\uff00-\uffef])[ \t]*\n[ \t]*(?=[\u3000-\u9fff\uff00-\uffef])", "", text.strip())
+    joined = re.sub(
+        r"(?<=[\u3000-\u9fff\uff00-\uffef])[ \t]*\n[ \t]*(?=[\u3000-\u9fff\uff00-\uffef])", "", text.strip()
+    )
     return re.sub(r"\s*\n\s*", " ", joined)
 
 
@@ -201,6 +210,6 @@ def _worth(sentence: Sentence) -> float:
 def _needed_before_kept(prose: Prose, dropped: set[int]) -> Iterator[int]:
     """A kept sentence that begins with "this" or "因此" says nothing without the one before it."""
     for sentences in prose.values():
-        for before, sentence in zip(sentences, sentences[1:], strict=False):
+        for before, sentence in pairwise(sentences):
             if sentence.start not in dropped and before.start in dropped and ANAPHORA.match(sentence.text):
                 yield before.start

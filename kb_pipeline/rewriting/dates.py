@@ -17,14 +17,14 @@ _FIELDS = ("updated", "date", "last_updated", "lastupdated", "lastmod", "modifie
 _LATER_FIELDS = ("created", "published", "日期", "更新日期")
 
 _ROC = re.compile(r"(?:民國\s*)?(?<!\d)(1[0-4]\d)(?:\s*年\s*|[-/.])(\d{1,2})(?:\s*月\s*|[-/.])(\d{1,2})(?!\d)")
-_YEAR_FIRST = re.compile(
-    r"(?<!\d)((?:19|20)\d{2})(?:\s*年\s*|[-/._])(\d{1,2})(?:\s*月\s*|[-/._])(\d{1,2})(?!\d)"
-)
+_YEAR_FIRST = re.compile(r"(?<!\d)((?:19|20)\d{2})(?:\s*年\s*|[-/._])(\d{1,2})(?:\s*月\s*|[-/._])(\d{1,2})(?!\d)")
 _COMPACT = re.compile(r"(?<!\d)((?:19|20)\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
 _YEAR_LAST = re.compile(r"(?<!\d)(\d{1,2})[/.](\d{1,2})[/.]((?:19|20)\d{2})(?!\d)")
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _WORDED = re.compile(
-    r"(?<![\dA-Za-z])(?:(\d{1,2})(?:st|nd|rd|th)?\s+)?(" + "|".join(_MONTHS) + r")[a-z]*\.?\s+(?:(\d{1,2})(?:st|nd|rd|th)?,?\s+)?"
+    r"(?<![\dA-Za-z])(?:(\d{1,2})(?:st|nd|rd|th)?\s+)?("
+    + "|".join(_MONTHS)
+    + r")[a-z]*\.?\s+(?:(\d{1,2})(?:st|nd|rd|th)?,?\s+)?"
     r"((?:19|20)\d{2})(?!\d)",
     re.IGNORECASE,
 )

@@ -16,11 +16,39 @@ from kb_pipeline.rewriting.inline import plain
 from kb_pipeline.text.facts import extract_facts
 
 _DEPRECATED = frozenset(
-    "deprecated superseded obsolete archived retired outdated replaced rejected 已淘汰 淘汰 已廢止 廢止 已取代 被取代 過時 已過時 "
-    "封存 已封存 停用 已停用".split()
+    [
+        "deprecated",
+        "superseded",
+        "obsolete",
+        "archived",
+        "retired",
+        "outdated",
+        "replaced",
+        "rejected",
+        "已淘汰",
+        "淘汰",
+        "已廢止",
+        "廢止",
+        "已取代",
+        "被取代",
+        "過時",
+        "已過時",
+        "封存",
+        "已封存",
+        "停用",
+        "已停用",
+    ]
 )
-_DRAFT = frozenset("draft wip proposed 草稿 草案 撰寫中 未完成".split())
-_SUCCESSOR_KEYS = ("superseded_by", "superseded-by", "supersededby", "replaced_by", "replaced-by", "successor", "取代者")
+_DRAFT = frozenset(["draft", "wip", "proposed", "草稿", "草案", "撰寫中", "未完成"])
+_SUCCESSOR_KEYS = (
+    "superseded_by",
+    "superseded-by",
+    "supersededby",
+    "replaced_by",
+    "replaced-by",
+    "successor",
+    "取代者",
+)
 _RELATED_KEYS = ("related", "see_also", "see-also", "seealso", "links")
 _TAKEN = frozenset(
     {
@@ -32,7 +60,7 @@ _TAKEN = frozenset(
 _TELLING = re.compile(
     r"^(?:owners?|team|teams|maintainers?|contact|slack|channel|oncall|on-call|ticket|tickets|issue|issues|jira|pr|mr"
     r"|merge_request|pull_request|incident|incident_id|severity|sev|priority|impact|duration|version|versions|release|service"
-    r"|services|component|module|system|product|environment|env|region|cluster|host|hostname|port|endpoint|url|repo|repository"
+    r"|component|module|system|product|environment|env|region|cluster|host|hostname|port|endpoint|url|repo|repository"
     r"|path|decision|decided|deciders?|decision_date|approved_by|approver|reviewers?|deadline|due|eol|expires|effective|start"
     r"|end|started|resolved|detected|customer|vendor|cost|budget|attendees|participants|location|id|adr|rfc|number"
     r"|負責人|負責單位|團隊|聯絡人|工單|單號|版本|嚴重度|等級|優先順序|服務|系統|模組|環境|影響範圍|期限|到期日|生效日|決策者|核准人"
@@ -132,7 +160,11 @@ def _leftover(values: Mapping[str, object]) -> tuple[tuple[tuple[str, str], ...]
         line = ", ".join(texts).strip()
         if not line or len(line) > 300:
             continue
-        telling = _TELLING.match(key) or (not re.fullmatch(r"[0-9a-f-]{16,}", line) and not re.match(r"authors?$|作者", key, re.I) and extract_facts(line))
+        telling = _TELLING.match(key) or (
+            not re.fullmatch(r"[0-9a-f-]{16,}", line)
+            and not re.match(r"authors?$|作者", key, re.I)
+            and extract_facts(line)
+        )
         if telling and len(facts) < _MOST_FACTS:
             facts.append((key, line))
         elif isinstance(value, (str, bool)) or texts:
@@ -145,4 +177,10 @@ def _texts(lowered: Mapping[str, object], *keys: str) -> tuple[str, ...]:
 
 
 def _text(value: object) -> str:
-    return value.strip() if isinstance(value, str) else "" if value is None or isinstance(value, (list, dict)) else str(value)
+    return (
+        value.strip()
+        if isinstance(value, str)
+        else ""
+        if value is None or isinstance(value, (list, dict))
+        else str(value)
+    )

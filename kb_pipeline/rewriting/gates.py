@@ -15,16 +15,17 @@ from kb_pipeline.markdown.pages import read_page, render_page
 from kb_pipeline.models import Fact, Finding, PageDraft, RawDocument, Severity, SourceRef, WikiPage
 from kb_pipeline.ports import PageLint
 from kb_pipeline.rewriting.fidelity import Fidelity, Side, compare_facts, content_of, names_of
-from kb_pipeline.rewriting.polarity import Change, Prose, compare_negations
+from kb_pipeline.rewriting.polarity import Change, Prose, compare_negations, without_code
 from kb_pipeline.text.folding import script_of
 from kb_pipeline.text.glossary import Glossary
-from kb_pipeline.text.similarity import containment
+from kb_pipeline.text.similarity import shingles, words
 
 FACTS_KEPT = 0.9
 COPIED_WARNING, COPIED_ERROR = 0.5, 0.8
 COPY_MATTERS = 600
 """Characters of a raw body from which a copy is an error: short texts leave little to say differently."""
 MOST_SHOWN = 20
+_CUT = "\0"
 
 _HEAD = ("title", "summary", "keywords")
 
@@ -78,9 +79,10 @@ def run_gates(
     raw = Side(raw_body, beside=evidence, wording="" if raw_body == front.body else front.body)
     fidelity = compare_facts(raw, [_side(page) for page in pages])
     findings += _fidelity_findings(fidelity, written, front.body_line)
-    dropped, added = compare_negations(Prose([raw_body], front.block or ""), Prose([page.body for page in pages]))
+    raw_prose, page_prose = Prose([raw_body], front.block or ""), Prose([page.body for page in pages])
+    dropped, added = compare_negations(raw_prose, page_prose)
     findings += _negation_findings(dropped, added, written, front.body_line)
-    copied = containment("\n".join(page.body for page in pages), _without_fact_lines(raw))
+    copied = _copied(raw, page_prose)
     if model:
         findings += _copy_findings(copied, len(raw_body.strip()), written)
     findings += _script_findings(document.text, written, glossary)
@@ -109,12 +111,17 @@ def _side(page: WikiPage) -> Side:
     return Side(page.body, "\n".join((page.title, page.summary, *page.keywords)), updated)
 
 
-def _without_fact_lines(raw: Side) -> str:
-    """Fact lines do not count as copied; taken out here, where they are known, they need not be looked for again."""
-    lines = raw.text.split("\n")
+def _copied(raw: Side, pages: Prose) -> float:
+    """Containment as ``text.similarity`` defines it, over what is already known: the raw's fact lines, all words."""
+    lines = without_code(raw.text, mark=_CUT).split("\n")
     for fact in raw.facts:
-        lines[fact.line - 1] = ""
-    return "\n".join(lines)
+        lines[fact.line - 1] = _CUT
+    lines = [_CUT if line.lstrip().startswith("|") else line for line in lines]
+    wanted: set[tuple[str, ...]] = set()
+    for passage in "\n".join(lines).split(_CUT):
+        wanted |= shingles(words(passage))
+    written = set().union(*(shingles(each) for each in pages.words))
+    return len(wanted & written) / len(wanted) if wanted else 0.0
 
 
 def _evidence(document: RawDocument, block: str, drafts: Sequence[PageDraft], glossary: Glossary) -> str:

@@ -38,7 +38,9 @@ def render_inbox(month: str, fragments: Mapping[str, tuple[str, str]], language:
         title=title,
         scope=UNRESOLVED_SCOPE,
         summary=lead,
-        keywords=tuple(dict.fromkeys(("inbox", "收件匣", month, *(written_stem(path) for path in sorted(fragments)[:9])))),
+        keywords=tuple(
+            dict.fromkeys(("inbox", "收件匣", month, *(written_stem(path) for path in sorted(fragments)[:9])))
+        ),
         body="\n\n".join(pieces) + "\n",
         updated=date(int(year), int(number), 1),
         status=PageStatus.DRAFT,

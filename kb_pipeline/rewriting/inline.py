@@ -10,7 +10,9 @@ import html
 import re
 from collections.abc import Callable
 
-_IMAGE = re.compile(r"!\[([^\]]*)\](?:\((?:<[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+[\"'(][^\n]*?[\"')])?\)|\[[^\]]*\])")
+_IMAGE = re.compile(
+    r"!\[([^\]]*)\](?:\((?:<[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+[\"'(][^\n]*?[\"')])?\)|\[[^\]]*\])"
+)
 _LINK = re.compile(
     r"(?<!!)\[((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]"
     r"(?:\((?:<[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+[\"'(][^\n]*?[\"')])?\)|\[[^\]\n]*\])"
@@ -20,7 +22,9 @@ _AUTOLINK = re.compile(r"<((?:https?|ftp|mailto):[^>\s]*)>")
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?/?>")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
-_EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_\n]+?)(?<=[^\s_])_(?![\w_])")
+_EMPHASIS = re.compile(
+    r"(?<![\w*])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_\n]+?)(?<=[^\s_])_(?![\w_])"
+)
 _STRUCK = re.compile(r"~~(?=\S)(.+?)(?<=\S)~~")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _FOOTNOTE_MARK = re.compile(r"\[\^[^\]\s]+\]")
@@ -99,7 +103,9 @@ _OWN_ANCHOR = re.compile(r"\]\(\s*<?#([^)\s>]*)>?(?:\s+[\"'(][^\n]*)?\)$")
 
 def escaped_heading(title: str) -> str:
     """A plain title as inline markdown that renders to exactly that text on a heading line."""
-    text = re.sub(r"\\(?=[!-/:-@\[-`{-~])|[`*]|<(?=[A-Za-z/!?])|\](?=[(\[])|~(?=~)", lambda mark: "\\" + mark.group(0), title)
+    text = re.sub(
+        r"\\(?=[!-/:-@\[-`{-~])|[`*]|<(?=[A-Za-z/!?])|\](?=[(\[])|~(?=~)", lambda mark: "\\" + mark.group(0), title
+    )
     text = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\_", text)
     text = re.sub(r"&(?=#?\w+;)", r"\\&", text)
     return re.sub(r"(^|\s)(#+)$", r"\1\\\2", text)

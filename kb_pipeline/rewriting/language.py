@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 _CJK = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
+_CODE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1|\Z)|`[^`\n]+`|https?://\S+|\]\([^)\n]*\)", re.MULTILINE | re.DOTALL
+)
 _SAMPLE = 20_000
 
 
@@ -79,9 +82,10 @@ def words_for(language: str) -> Words:
 def detect_language(text: str, default: str) -> str:
     """``zh-TW`` or ``en``: by CJK characters against Latin words of the text's beginning, ``default`` without either.
 
-    One Chinese word takes about two characters; technical Chinese is full of English terms, so a fifth is enough.
+    One Chinese word takes about two characters; technical Chinese is full of English terms, so a fifth is enough. Code
+    does not count: it is English everywhere.
     """
-    sample = text[:_SAMPLE]
+    sample = _CODE.sub(" ", text[:_SAMPLE])
     chinese = len(_CJK.findall(sample)) / 2
     latin = len(_LATIN_WORD.findall(sample))
     if not chinese and not latin:

@@ -91,9 +91,7 @@ def with_own_links(body: str, path: str, addresses: Mapping[str, Address]) -> st
         target = posixpath.relpath(address.path, posixpath.dirname(path) or ".")
         return f"[{label}]({target}{'#' + address.slug if address.slug else ''})"
 
-    return "".join(
-        own_anchor_links(text, change) if prose else text for text, prose in _prose_and_code(body)
-    )
+    return "".join(own_anchor_links(text, change) if prose else text for text, prose in _prose_and_code(body))
 
 
 def with_definitions(bodies: Sequence[str], source: BlockSource) -> list[str]:
@@ -126,7 +124,9 @@ def _prose_and_code(body: str) -> Iterator[tuple[str, bool]]:
     position = 0
     while match := _FENCE.search(body, position):
         yield body[position : match.start()], True
-        closing = re.compile(r"^[ \t>]*" + re.escape(match.group("mark")) + r"[`~]*[ \t]*$", re.M).search(body, match.end())
+        closing = re.compile(r"^[ \t>]*" + re.escape(match.group("mark")) + r"[`~]*[ \t]*$", re.M).search(
+            body, match.end()
+        )
         end = closing.end() if closing else len(body)
         yield body[match.start() : end], False
         position = end

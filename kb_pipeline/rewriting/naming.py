@@ -16,24 +16,12 @@ from dataclasses import dataclass
 
 from kb_pipeline.markdown.slugs import page_slug
 from kb_pipeline.models import UNRESOLVED_SCOPE, WikiPage
+from kb_pipeline.rewriting.vocabulary import DOCUMENT_TYPES
 
 MAX_COMPONENT_BYTES = 100
 """Of a file or folder name with its suffix: far below every file system's limit, so that hashes and dates fit on."""
 
 MAX_FOLDERS = 2
-
-DOCUMENT_TYPES = frozenset(
-    # Folders that say what kind of text is in them, not what it is about (SPEC 5, 9: folders are domains).
-    "adr adrs article articles blog blogs changelog changelogs concept concepts daily decision decisions dev-diary devdiary "
-    "devlog devlogs diaries diary doc docs document documentation documents draft drafts explanation explanations faq faqs "
-    "guide guides how-to how-tos howto howtos imports inbox incident incidents journal journals knowledge log logs manual "
-    "manuals markdown md meeting meetings memo memos minutes misc miscellaneous note notebook notebooks notes other others "
-    "page pages playbook playbooks post postmortem postmortems posts raw readme reference references report reports retro "
-    "retros retrospective retrospectives rfc rfcs runbook runbooks spec specification specifications specs tutorial "
-    "tutorials uncategorized wiki 事件 事故 事故報告 事後檢討 參考 參考資料 報告 手冊 指南 操作手冊 文件 文章 技術文件 日記 日誌 會議 "
-    "會議記錄 會議紀錄 決策 決策紀錄 決策記錄 草稿 常見問題 問答 "
-    "教學 教程 筆記 紀錄 規格 規格書 規範 記錄 說明 說明文件 雜記 雜項 隨筆 開發日誌 開發日記 其他 其它 未分類".split()
-)
 
 _INDEX_NAMES = frozenset({"readme", "index", "_index"})
 _DATE_PREFIX = re.compile(

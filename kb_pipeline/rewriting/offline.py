@@ -25,30 +25,29 @@ from kb_pipeline.models import (
     RewriteOutcome,
     Severity,
 )
-from kb_pipeline.rewriting.blocks import Block, BlockKind, BlockSource, read_blocks
+from kb_pipeline.rewriting.blocks import BlockSource, read_blocks
 from kb_pipeline.rewriting.cleaning import clean_body
-from kb_pipeline.rewriting.conclusion import Conclusion, choose_conclusion
+from kb_pipeline.rewriting.conclusion import choose_conclusion
 from kb_pipeline.rewriting.condense import (
-    ANAPHORA,
     Prose,
     condensed_blocks,
     condensed_section,
     dropped_sentences,
     read_prose,
-    unwrapped,
 )
 from kb_pipeline.rewriting.dates import date_of
 from kb_pipeline.rewriting.evidence import FactIndex
 from kb_pipeline.rewriting.fields import RawFields, read_fields
-from kb_pipeline.rewriting.inline import plain, without_block_marks
+from kb_pipeline.rewriting.inline import plain
 from kb_pipeline.rewriting.keywords import DocumentTerms, choose_keywords
 from kb_pipeline.rewriting.language import Words, detect_language, words_for
 from kb_pipeline.rewriting.layout import anchor_addresses, page_body, with_definitions, with_own_links
 from kb_pipeline.rewriting.naming import part_paths, written_stem
 from kb_pipeline.rewriting.scope import choose_scope
-from kb_pipeline.rewriting.splitting import CONCLUSION_ROOM, MAX_BODY, MIN_BODY, Part, blocks_size, split_document
-from kb_pipeline.rewriting.structure import RawOutline, Section, is_link_list, one_line, read_outline, without_empty
+from kb_pipeline.rewriting.splitting import CONCLUSION_ROOM, MAX_BODY, MIN_BODY, Part, split_document
+from kb_pipeline.rewriting.structure import RawOutline, is_link_list, read_outline, without_empty
 from kb_pipeline.rewriting.summary import summarise
+from kb_pipeline.rewriting.titles import one_line
 from kb_pipeline.text.glossary import Glossary
 
 RULES_VERSION = "offline-1"
@@ -58,7 +57,6 @@ Gates = Callable[[tuple[PageDraft, ...], RawDocument], Sequence[Finding]]
 """Findings over the drafts of one document; an error holds them back."""
 
 _ROOMS = (CONCLUSION_ROOM, 2 * CONCLUSION_ROOM, 4 * CONCLUSION_ROOM)
-_LONG_LEAD = 500
 _NEIGHBOURS = 2
 """Parts further away than this are not related when a document has more than five: ``related`` has room for eight,
 and links to other documents need some of it."""
@@ -110,7 +108,10 @@ class OfflineRewriter:
         fields = read_fields(document.text, document.metadata)
         cleaned = clean_body(fields.body, mdx=document.path.casefold().endswith(".mdx"))
         if not cleaned.strip():
-            return Failed("nothing to rewrite: no text but front matter or comments; write some or remove the file", True)
+            return Failed(
+                "nothing to rewrite: no text but front matter or comments; write some or remove the file",
+                permanent=True,
+            )
         updated = self._updated(document, fields, cleaned)
         reading = _read(document, context, fields, cleaned)
         is_index = fields.kind == "index" or is_link_list(reading.outline)
@@ -158,17 +159,17 @@ class OfflineRewriter:
         )
         addresses = anchor_addresses(parts, paths, titles, reading.outline.title_anchors)
         described = fields.description or fields.summary
-        terms = DocumentTerms.of(f"{titles[0]}\n{reading.source.text}")
+        terms = DocumentTerms.of(reading.source.text, _said_beside(reading))
         drafts: list[PageDraft] = []
         bodies: list[str] = []
         for index, (part, title, path) in enumerate(zip(parts, titles, paths, strict=True)):
             conclusion = choose_conclusion(part, reading.prose, reading.dropped, described if index == 0 else "")
-            taken = _taken_blocks(part, conclusion)
+            taken = taken_blocks(part, conclusion)
             subtitle = _telling_subtitle(reading) if index == 0 else ""
-            shown = part if subtitle else _without_moved(part, conclusion)
+            shown = part if subtitle else without_moved(part, conclusion)
             if index == 0:
-                shown = _with_document_facts(shown, fields, words)
-            shown = _with_named_lead(shown, words, subtitle)
+                shown = with_document_facts(shown, fields, words)
+            shown = with_named_lead(shown, words, subtitle)
             first_lines = conclusion.text if conclusion is not None else ""
             summary = summarise(
                 shown,
@@ -183,13 +184,13 @@ class OfflineRewriter:
             if not first_lines or (part.oversize and len(first_lines) > len(summary)):
                 first_lines = summary
             if index == 0 and fields.successor:
-                pointer = words.superseded.format(link=_link(fields.successor))
+                pointer = words.superseded.format(link=link_to(fields.successor))
                 first_lines = f"{pointer}\n\n{first_lines}" if first_lines else pointer
-            first_lines = _fitting(first_lines, summary, len(page_body(title, "", shown)), words)
+            first_lines = fitting(first_lines, summary, len(page_body(title, "", shown)), words)
             bodies.append(page_body(title, first_lines, shown))
             keywords = choose_keywords(
                 lines=_keyword_lines(reading, part, index),
-                part=_with_conclusion(shown, first_lines),
+                part=with_conclusion(shown, first_lines),
                 document=reading.source.text,
                 terms=terms,
                 file_name=written_stem(reading.document.path),
@@ -206,7 +207,7 @@ class OfflineRewriter:
                     body="",
                     updated=updated,
                     status=fields.status,
-                    related=_neighbours(index, paths, titles, words),
+                    related=_neighbours(index, paths, words),
                     tags=fields.tags,
                     aliases=_aliases(reading, title) if index == 0 else (),
                     kind="index" if is_index else None,
@@ -256,7 +257,7 @@ def _titles(reading: _Reading, parts: Sequence[Part]) -> list[str]:
     return titles
 
 
-def _neighbours(index: int, paths: Sequence[str], titles: Sequence[str], words: Words) -> tuple[Related, ...]:
+def _neighbours(index: int, paths: Sequence[str], words: Words) -> tuple[Related, ...]:
     near = [
         other
         for other in range(len(paths))
@@ -265,87 +266,10 @@ def _neighbours(index: int, paths: Sequence[str], titles: Sequence[str], words: 
     return tuple(Related(paths[other], words.part_of.format(index=other + 1, count=len(paths))) for other in near)
 
 
-def _taken_blocks(part: Part, conclusion: Conclusion | None) -> tuple[Block, ...]:
-    """Blocks that the conclusion was taken from, for the summary: moved sentences count most."""
-    if conclusion is None:
-        return ()
-    if conclusion.quote is not None:
-        return (conclusion.quote,)
-    return tuple(part.lead[:1]) if conclusion.moved else ()
-
-
-def _without_moved(part: Part, conclusion: Conclusion | None) -> Part:
-    """A part without the text that its conclusion took from its opening."""
-    if conclusion is None or (conclusion.quote is None and not conclusion.moved):
-        return part
-    if conclusion.quote is not None:
-        quote = conclusion.quote
-        if part.lead:
-            return replace(part, lead=part.lead[1:])
-        first = part.sections[0]
-        rest = tuple(block for block in first.blocks if block is not quote)
-        sections = (replace(first, blocks=rest), *part.sections[1:]) if rest or first.children else part.sections
-        return replace(part, sections=sections)
-    rest = _without_sentences(part.lead[0], conclusion.moved)
-    if rest is not None and ANAPHORA.match(without_block_marks(rest.text)):
-        return part  # what follows speaks of the sentence above it; better said twice than torn apart
-    return replace(part, lead=part.lead[1:] if rest is None else (rest, *part.lead[1:]))
-
-
-def _without_sentences(block: Block, gone: Sequence[str]) -> Block | None:
-    """A paragraph, or the list that was made of one, without some of its sentences; None when nothing is left."""
-    if block.kind is BlockKind.LIST:
-        items = tuple(item for item in block.items if item not in {f"- {unwrapped(text)}" for text in gone})
-        return replace(block, text="\n".join(items), items=items) if items else None
-    text = block.text
-    for sentence in gone:
-        before, _, after = text.partition(sentence)
-        text = f"{before.rstrip()} {after.lstrip()}" if before.strip() and after.strip() else before + after
-    return replace(block, text=text.strip()) if text.strip() else None
-
-
-def _fitting(conclusion: str, summary: str, length: int, words: Words) -> str:
-    """A conclusion that a page of ``length`` still has room for: itself, the summary, or the summary's first facts."""
-    room = MAX_BODY - length - 4
-    if len(conclusion) <= room or length > MAX_BODY:
-        return conclusion
-    items = summary.split(words.item_joint)
-    fitting = [words.item_joint.join(items[:count]) for count in range(len(items), 0, -1)]
-    return next((text for text in fitting if len(text) <= room), "")
-
-
-def _with_document_facts(part: Part, fields: RawFields, words: Words) -> Part:
-    """Front matter that readers may ask for, and the links that it holds, as sections at the end."""
-    added: list[Section] = []
-    if fields.facts:
-        items = tuple(f"- {key}{words.colon}{value}" for key, value in fields.facts)
-        added.append(Section(words.document_facts, (), (Block(BlockKind.LIST, "\n".join(items), 0, 0, items=items),)))
-    if fields.related:
-        items = tuple(f"- {_link(target)}" for target in fields.related)
-        added.append(Section(words.see_also, (), (Block(BlockKind.LIST, "\n".join(items), 0, 0, items=items),)))
-    return replace(part, sections=(*part.sections, *added))
-
-
-def _with_named_lead(part: Part, words: Words, subtitle: str) -> Part:
-    """A long lead, or one that is the whole page, becomes a section, since sections are what is found and cited; so
-    does one that stood under an H1 of other words than the title."""
-    size = blocks_size(part.lead)
-    if not size or (not subtitle and size < (_LONG_LEAD if part.sections else _LONG_LEAD // 2)):
-        return part
-    ordered = next((block.ordered for block in part.lead if block.kind is BlockKind.LIST), False)
-    heading = subtitle or part.lead_heading or (words.steps if ordered else words.details)
-    return replace(part, lead=(), sections=(Section(heading, part.anchors, part.lead), *part.sections))
-
-
 def _telling_subtitle(reading: _Reading) -> str:
     """The first H1 of a document whose title is another text and does not say it already."""
     subtitle, title = reading.outline.subtitle or "", reading.outline.title
     return "" if subtitle.casefold() in title.casefold() else subtitle
-
-
-def _with_conclusion(part: Part, conclusion: str) -> Part:
-    block = Block(BlockKind.PARAGRAPH, conclusion, 0, 0)
-    return replace(part, lead=(block, *part.lead)) if conclusion else part
 
 
 def _keyword_lines(reading: _Reading, part: Part, index: int) -> list[tuple[str, float]]:
@@ -357,25 +281,27 @@ def _keyword_lines(reading: _Reading, part: Part, index: int) -> list[tuple[str,
     return [(title, 4.0), *((hint, 2.0) for hint in (reading.outline.subtitle, *reading.fields.aliases) if hint)]
 
 
+def _said_beside(reading: _Reading) -> tuple[str, ...]:
+    """What the raw document says outside its body: keywords may come from there too."""
+    fields = reading.fields
+    return (
+        *(part for part in reading.document.path.split("/")),
+        *filter(None, (fields.title, fields.summary, fields.description, reading.outline.title)),
+        *fields.aliases,
+        *fields.keywords,
+        *fields.tags,
+    )
+
+
 def _aliases(reading: _Reading, title: str) -> tuple[str, ...]:
     """Names by which links may know the document: its own aliases, its written file name, a first H1 of other words."""
     stem = written_stem(reading.document.path)
-    own = [*reading.fields.aliases, stem if stem.casefold() not in {"readme", "index"} else "", _telling_subtitle(reading)]
+    own = [
+        *reading.fields.aliases,
+        stem if stem.casefold() not in {"readme", "index"} else "",
+        _telling_subtitle(reading),
+    ]
     return tuple(dict.fromkeys(alias for alias in own if alias and alias != title))
-
-
-def _link(target: str) -> str:
-    """A raw document's reference as a link: paths and addresses by path, names as wikilink."""
-    written = target.strip()
-    if "](" in written or written.startswith("[["):
-        return written
-    if "://" in written:
-        return f"<{written}>"
-    path, _, comment = written.partition(" #")
-    if "/" in path or path.casefold().endswith((".md", ".markdown", ".mdx", ".txt")):
-        label = written_stem(path.partition("#")[0]) or path
-        return f"[{label}]({f'<{path}>' if ' ' in path else path})" + (f" {comment.strip()}" if comment else "")
-    return f"[[{written}]]"
 
 
 def _fragment_text(reading: _Reading, cleaned: str) -> str:

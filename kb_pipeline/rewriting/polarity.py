@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +23,7 @@ _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})(.*)")
 _CLAUSE = re.compile(r"[，,、；;：:。.!?！？|]+\s*")
 _TARGET = re.compile(r"(?<=\])\(<?[^()\n]*>?\)|<a\s[^>\n]*>|\w+://[^\s)\]]+")
 """Where a link leads is not said: ``ingest-data-no-code.md`` denies nothing."""
+_PARAGRAPH = re.compile(r"((?:\n[ \t]*){2,})")
 _COMMON = 0.2
 """Words in more than this share of the sentences pair nothing."""
 
@@ -58,22 +59,29 @@ class Prose:
         return frozenset(negations("\n".join(self._texts)))
 
     @cached_property
+    def words(self) -> tuple[list[str], ...]:
+        """Words of each text, in order."""
+        return tuple(words(text) for text in self._texts)
+
+    @cached_property
     def squeezed(self) -> str:
         """All words without what is between them: a sentence taken over as it was is found in it, whatever its marks."""
-        return "\n".join("".join(words(text)) for text in (*self._texts, self._beside))
+        return "\n".join("".join(each) for each in (*self.words, words(self._beside)))
 
     @cached_property
     def sentences(self) -> tuple[_Sentence, ...]:
-        found = []
+        return tuple(
+            sentence for number, text in enumerate(self._texts) for sentence in _sentences(text, number, line=1)
+        )
+
+    def denying(self) -> Iterator[_Sentence]:
+        """Sentences of the paragraphs that deny anything; most texts have few."""
         for number, text in enumerate(self._texts):
             line = 1
-            for piece in split_sentences(text):
-                lead = len(piece) - len(piece.lstrip())
-                if piece.strip():
-                    start = line + piece.count("\n", 0, lead)
-                    found.append(_Sentence(number, start, " ".join(piece.split()), tuple(words(piece))))
-                line += piece.count("\n")
-        return tuple(found)
+            for paragraph in _PARAGRAPH.split(text):
+                if negations(paragraph):
+                    yield from _sentences(paragraph, number, line)
+                line += paragraph.count("\n")
 
     @cached_property
     def _by_word(self) -> dict[str, list[int]]:
@@ -119,7 +127,7 @@ def compare_negations(raw: Prose, pages: Prose) -> tuple[list[Change], list[Chan
 def _changes(one: Prose, other: Prose) -> list[tuple[Change, set[str], bool]]:
     """Sentences of ``one`` that deny something which ``other`` does not; the forms; whether there is a counterpart."""
     found = []
-    for sentence in one.sentences:
+    for sentence in one.denying():
         if not sentence.words or "".join(sentence.words) in other.squeezed:
             continue
         # A clause that was taken over as it is denies what it denied, whatever was joined to it.
@@ -135,14 +143,23 @@ def _changes(one: Prose, other: Prose) -> list[tuple[Change, set[str], bool]]:
     return found
 
 
+def _sentences(text: str, number: int, line: int) -> Iterator[_Sentence]:
+    for piece in split_sentences(text):
+        lead = len(piece) - len(piece.lstrip())
+        if piece.strip():
+            start = line + piece.count("\n", 0, lead)
+            yield _Sentence(number, start, " ".join(piece.split()), tuple(words(piece)))
+        line += piece.count("\n")
+
+
 def _differs(forms: set[str], others: set[str]) -> bool:
     """How strongly something is denied may change (不要, 禁止); that it is may not, nor that there is an exception."""
     plain = {NOT, NEVER, FORBIDDEN}
     return bool(forms & plain) > bool(others & plain) or (UNLESS in forms and UNLESS not in others)
 
 
-def without_code(text: str) -> str:
-    """The same lines, those of fenced code empty."""
+def without_code(text: str, mark: str = "") -> str:
+    """The same lines, ``mark`` in place of those of fenced code."""
     if "```" not in text and "~~~" not in text:
         return text
     lines, fence = [], ""
@@ -151,10 +168,10 @@ def without_code(text: str) -> str:
         if fence:
             if found and found[1].startswith(fence) and not found[2].strip():
                 fence = ""
-            lines.append("")
+            lines.append(mark)
         elif found and not (found[1][0] == "`" and "`" in found[2]):
             fence = found[1]
-            lines.append("")
+            lines.append(mark)
         else:
             lines.append(line)
     return "\n".join(lines)

@@ -193,17 +193,21 @@ def _part(units: Sequence[_Unit], tree: Section, words: Words, *, first: bool) -
     children = _rebuilt_children(units, inside, section, words)
     opened = not inside or any(inside in unit.opens for unit in units)
     if not inside:
-        return Part(lead, children, "" if first else _heading(children, units, words), oversize=oversize)
+        return Part(lead, children, "" if first else _heading(children, units), oversize=oversize)
     heading = section.heading
     if not opened:
-        heading = f"{heading}{words.title_joint}{children[0].heading}" if children else words.continued.format(heading=heading)
+        heading = (
+            f"{heading}{words.title_joint}{children[0].heading}"
+            if children
+            else words.continued.format(heading=heading)
+        )
     if not children:
         name = section.heading if opened else words.continued.format(heading=section.heading)
         return Part((), (Section(name, section.anchors if opened else (), lead),), heading, oversize=oversize)
     return Part(lead, children, heading, section.anchors if opened else (), oversize, section.heading)
 
 
-def _heading(children: Sequence[Section], units: Sequence[_Unit], words: Words) -> str:
+def _heading(children: Sequence[Section], units: Sequence[_Unit]) -> str:
     """What a page of several sections is called by: the first that begins on it, unless the rest of the one before
     fills half of the page."""
     if not children:
@@ -244,5 +248,7 @@ def _rebuilt_children(units: Sequence[_Unit], place: Place, section: Section, wo
         opened = any(here in unit.opens for unit in mine)
         own = tuple(block for unit in mine if unit.place == here for block in unit.blocks)
         heading = child.heading if opened else words.continued.format(heading=child.heading)
-        found.append(Section(heading, child.anchors if opened else (), own, _rebuilt_children(mine, here, child, words)))
+        found.append(
+            Section(heading, child.anchors if opened else (), own, _rebuilt_children(mine, here, child, words))
+        )
     return tuple(found)

@@ -1,7 +1,7 @@
-"""The outline of a raw document: its title, and its sections as a tree of at most four levels.
+"""The outline of a raw document: its title and its sections as a tree of at most four levels.
 
-Belongs here: which heading is the title, how headings of any depth map to sections, tables of contents and empty
-sections. Does not belong here: what stays of a section's text (``condense``), how sections become pages
+Belongs here: how headings of any depth map to sections, tables of contents and empty
+sections. Does not belong here: choosing a title (``titles``), what stays of a section's text (``condense``), how sections become pages
 (``splitting``).
 """
 
@@ -13,25 +13,15 @@ from dataclasses import dataclass, field, replace
 
 from kb_pipeline.markdown.slugs import heading_slug
 from kb_pipeline.rewriting.blocks import Block, BlockKind, BlockSource, definition_label
-from kb_pipeline.rewriting.inline import links_only, plain, without_block_marks
+from kb_pipeline.rewriting.inline import links_only, plain
 from kb_pipeline.rewriting.language import Words
-from kb_pipeline.rewriting.naming import humanised
-
-MAX_TITLE = 120
+from kb_pipeline.rewriting.titles import HEADING_ID, HeadingLine, choose_title, is_generic, one_line
 
 _ANCHOR = re.compile(r"<a\s+[^>]*?\b(?:name|id)\s*=\s*[\"']?([^\"'\s>]+)[\"']?[^>]*>\s*(?:</a\s*>)?", re.IGNORECASE)
 _ONLY_ANCHORS = re.compile(r"^(?:\s*<a\s+[^>]*?\b(?:name|id)\s*=[^>]*>\s*(?:</a\s*>)?)+\s*$", re.IGNORECASE)
-_HEADING_ID = re.compile(r"\s*\{:?\s*#([\w-]+)[^}]*\}\s*$")
 _HEADING_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _REFERENCE = re.compile(r"(?<!!)\[([^\]\[]+)\](?:\[([^\]\[]*)\])?(?![(\[:])")
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,80})\*\*[:：]?$|^__([^_\n]{2,80})__[:：]?$")
-_GENERIC = frozenset(
-    # A document called so says nothing about itself; as one of many it needs its folder's or file's name too.
-    "about background contents details documentation faq guide home index info information intro introduction notes "
-    "overview preface prerequisites purpose readme reference references runbook runbooks setup summary symptoms todo "
-    "troubleshooting usage 介紹 內容 參考 名詞解釋 問題 常見問題 摘要 概述 概要 概觀 目的 目錄 簡介 總覽 背景 說明 前言 "
-    "症狀".split()
-) | {"getting started", "table of contents", "quick start", "release notes", "疑難排解"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +63,30 @@ def read_outline(source: BlockSource, raw_path: str, field_title: str | None, wo
     nodes = _nodes(source)
     _promote_bold_lines(nodes)
     _drop_contents(nodes)
-    title, title_node, subtitle = _title(nodes, raw_path, field_title, words)
-    anchors: list[str] = []
-    if title_node is not None:
-        anchors = title_node.anchors
-        index = nodes.index(title_node)
-        nodes[0].blocks.extend(title_node.blocks)
-        nodes.pop(index)
     lead = nodes[0]
-    return RawOutline(title, subtitle, tuple(lead.blocks), _tree(nodes[1:]), (*anchors, *lead.anchors))
+    opening = _opening_line(lead, alone=len(nodes) == 1)
+    headings = [HeadingLine(node.level, node.text) for node in nodes[1:]]
+    choice = choose_title(headings, opening, raw_path, field_title, words)
+    anchors: list[str] = []
+    if choice.opening:
+        lead.blocks.pop(0)
+    if choice.heading is not None:
+        replaced = nodes.pop(choice.heading + 1)
+        anchors = replaced.anchors
+        lead.blocks += replaced.blocks
+    return RawOutline(choice.title, choice.subtitle, tuple(lead.blocks), _tree(nodes[1:]), (*anchors, *lead.anchors))
 
 
-def one_line(text: str) -> str:
-    """A title as plain text of bounded length: cut at a clause, else at a word."""
-    title = plain(without_block_marks(_HEADING_ID.sub("", text))).strip(" #:：")
-    if len(title) <= MAX_TITLE:
-        return title
-    cut = re.split(r"(?<=[。！？；;])|(?<=[.!?])\s", title)[0]
-    if not 10 <= len(cut) <= MAX_TITLE:
-        cut = title[:MAX_TITLE]
-        cut = cut.rsplit(" ", 1)[0] if " " in cut[MAX_TITLE // 2 :] else cut
-    return cut.rstrip(" ，,、;；:：。.")
+def _opening_line(lead: _Node, *, alone: bool) -> str:
+    """The first line of a text, where it stands by itself like a title; "" else. ``alone``: there are no headings."""
+    first = lead.blocks[0] if lead.blocks else None
+    if first is None or (alone and len(lead.blocks) < 2) or first.kind is not BlockKind.PARAGRAPH or "\n" in first.text:
+        return ""
+    text, written = one_line(first.text), first.text.strip()
+    titled = (
+        2 <= len(text) <= 60 and re.search(r"[^\W\d_]", text) and not re.search(r"[。．.!?！？:：,，;；]$", written)
+    )
+    return text if titled and "](" not in written and "`" not in written and "://" not in written else ""
 
 
 def unique_slug(slug: str, taken: dict[str, int]) -> str:
@@ -121,7 +114,7 @@ def _nodes(source: BlockSource) -> list[_Node]:
             continue
         anchors = [*pending, *_ANCHOR.findall(block.text)]
         text = _ANCHOR.sub("", block.text)
-        identified = _HEADING_ID.search(text)
+        identified = HEADING_ID.search(text)
         if identified:
             anchors.append(identified.group(1))
             text = text[: identified.start()]
@@ -177,7 +170,8 @@ def _drop_contents(nodes: list[_Node]) -> None:
         node.blocks = [
             block
             for block in kept
-            if not re.match(r"^[*_]*(?:table of contents|contents|目錄)\b", block.text.strip(), re.I) or len(block.text) > 120
+            if not re.match(r"^[*_]*(?:table of contents|contents|目錄)\b", block.text.strip(), re.I)
+            or len(block.text) > 120
         ]
         if not node.blocks and re.match(r"^(?:table of )?contents$|^toc$|目錄$|目次$", node.text, re.I):
             node.level = -1
@@ -190,50 +184,6 @@ def _is_contents(block: Block) -> bool:
     lines = [line for line in block.text.split("\n") if line.strip()]
     own = sum(1 for line in lines if re.match(r"^[\s\d.>*+-]*\[.*\]\(#[^)]*\)[\s.:：]*$", line))
     return own >= 2 and own >= 0.8 * len(lines)
-
-
-def _title(
-    nodes: list[_Node], raw_path: str, field_title: str | None, words: Words
-) -> tuple[str, _Node | None, str | None]:
-    """Title, the heading that it replaces (None: all headings are sections), and a first H1 that says another thing."""
-    headings = nodes[1:]
-    top = [node for node in headings if node.level == 1]
-    named = one_line(field_title or "")
-    first = one_line(top[0].text) if top else ""
-    if named:
-        replaces = top[0] if top and (len(top) == 1 or _same(named, first)) else None
-        return named, replaces, first if first and not _same(named, first) else None
-    fallback = humanised(raw_path)
-    if first:
-        if not is_generic(first):
-            return first, top[0], None
-        if len(top) > 1:
-            return fallback, None, None
-        return (fallback, top[0], first) if _same(fallback, first) else (
-            f"{fallback}{words.title_joint}{first}",
-            top[0],
-            first,
-        )
-    heading = one_line(headings[0].text) if headings else ""
-    if heading and not is_generic(heading) and not nodes[0].blocks and headings[0].level < min(
-        (node.level for node in headings[1:]), default=7
-    ):
-        return heading, headings[0], None
-    if heading and not is_generic(heading) and len(headings) == 1:
-        return heading, headings[0], None
-    if is_generic(fallback) or not re.search(r"[^\W\d_]", fallback):
-        telling = next((one_line(node.text) for node in headings if not is_generic(one_line(node.text))), "")
-        return telling or fallback, None, None
-    return fallback, None, None
-
-
-def is_generic(heading: str) -> bool:
-    """Whether a heading is one that any document may have, so that it says nothing about this one."""
-    return heading.casefold().strip(" .!?？！") in _GENERIC
-
-
-def _same(one: str, other: str) -> bool:
-    return re.sub(r"\W+", "", one).casefold() == re.sub(r"\W+", "", other).casefold()
 
 
 def _tree(nodes: Sequence[_Node]) -> tuple[Section, ...]:
@@ -299,7 +249,9 @@ def without_empty(sections: Sequence[Section]) -> tuple[Section, ...]:
 def _with_last_block(section: Section, item: Block, anchors: tuple[str, ...]) -> Section:
     if section.children:
         *before, last = section.children
-        return replace(section, children=(*before, _with_last_block(last, item, ())), anchors=(*section.anchors, *anchors))
+        return replace(
+            section, children=(*before, _with_last_block(last, item, ())), anchors=(*section.anchors, *anchors)
+        )
     return replace(section, blocks=(*section.blocks, item), anchors=(*section.anchors, *anchors))
 
 

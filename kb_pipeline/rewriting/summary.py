@@ -7,6 +7,7 @@ sentences about the page ("介紹…", "overview of …"): the manifest shows wh
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,9 @@ from kb_pipeline.rewriting.evidence import FactIndex
 from kb_pipeline.rewriting.inline import plain, without_block_marks
 from kb_pipeline.rewriting.language import Words, has_cjk
 from kb_pipeline.rewriting.splitting import Part
-from kb_pipeline.rewriting.structure import is_generic, section_blocks
+from kb_pipeline.rewriting.structure import section_blocks
+from kb_pipeline.rewriting.titles import is_generic
+from kb_pipeline.rewriting.vocabulary import CODE_WORDS
 
 SHORTEST, LONGEST = 15, 160
 
@@ -29,18 +32,11 @@ TOPIC_WORDS = re.compile(
 )
 """What says that a page is about something, instead of what is in it; no clause with one of these is used."""
 
-UNTELLING = re.compile(
-    r"^(?:後續步驟|下一步|先決條件|必要條件|參考資料?|另見|文件資料|內容|步驟|注意事項|備註|附錄"
-    r"|next steps|prerequisites|references?|see also|document details|details|steps|notes?|appendix|links|resources|todo)$",
-    re.IGNORECASE,
-)
-"""Headings that every document has."""
-
 _MARKS = (
-    r"[。！？；;、，]|(?<=\s)[-–—]{1,3}(?=\s)|(?:——)|,(?=\s|$)|[.!?](?=\s|$)|[（(）)](?![^\s（(]*[)）])"
-    r"|\s(?:and|but|which|because|so that|while|where)\s|(?:但|而|並且|所以|因此|因為)(?=[^\s])"
+    r"[。！？；;，]|(?<=\s)[-–—]{1,3}(?=\s)|(?:——)|,(?=\s|$)|[.!?](?=\s|$)|[（(）)](?![^\s（(]*[)）])"
+    r"|\s(?:and(?!\s\d)|but|which|because|so that|while|where)\s|(?:但|而|並且|所以|因此|因為)(?=[^\s])"
 )
-_CUT = re.compile(_MARKS + r"|\n[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]|>|\n)")
+_CUT = re.compile(_MARKS + r"|\n[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]|>|\n)|\n(?=[^\n:：]{1,40}[:：])")
 """Where a clause ends. A single line break is a soft wrap, unless an item or a quote's line begins."""
 
 _LABEL = re.compile(r"^[^:：]{1,24}[:：]\s*\S")
@@ -50,12 +46,18 @@ _LEADING_WORDS = re.compile(
     r"|^(?:並且|並|而|但|且|也|就|則|請|因此|所以|此外)(?=\S{3})",
     re.IGNORECASE,
 )
-_NO_SUBJECT = re.compile(r"^(?:it|they|this|that|these|you (?:may|might|can|could|should|need)|we|which|there (?:is|are)|in order)\b|^[這它其此您你我]", re.I)
+_NO_SUBJECT = re.compile(
+    r"^(?:it|they|this|that|these|you (?:may|might|can|could|should|need)|we|which|there (?:is|are)|in order)\b|^[這它其此您你我]",
+    re.I,
+)
 _FRAGMENT = re.compile(
     r"^(?:for|with|by|to|in|on|at|of|from|see|else|including|such as|as|via|per|e\.g|i\.e|than|or|instead|otherwise|until|since)\b"
-    r"|^(?:例如|像是|以及|或是|或者|然後|接著|否則|直到|由於|透過|根據|參閱|請參閱|詳見)"
+    r"|^(?:例如|像是|以及|或是|或者|然後|接著|否則|直到|由於|透過|根據|參閱|請參閱|詳見|以(?!上|下|太)|來(?!源))"
 )
-_ASKS = re.compile(r"^(?:can|does|do|did|is|are|was|how|what|why|when|where|who|if)\b|[嗎呢]$|^(?:如何|為什麼|是否|如果|若)", re.I)
+_CODE_NAME = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*(?:[.:-]{1,2}[A-Za-z_]\w+)*[A-Za-z0-9_]{2,}")
+_ASKS = re.compile(
+    r"^(?:can|does|do|did|is|are|was|how|what|why|when|where|who|if)\b|[嗎呢]$|^(?:如何|為什麼|是否|如果|若)", re.I
+)
 _TELLS = re.compile(
     r"(?<![A-Za-z])\d|預設|上限|下限|必須|不支援|不需要|不可|不得|禁止|只能|僅限|最多|至少|每[日天週月小分]|\b(?:must|only|default|never|at most|at least"
     r"|cannot|do not|required|maximum|minimum|every|per)\b",
@@ -118,6 +120,9 @@ def summarise(
         for clause in _plain_clauses(conclusion, part):
             if not _repeats(clause, items):
                 items.append(clause)
+        summary = _joined(items, words)
+    if len(summary) < SHORTEST:
+        items += [name for name in _code_names(part) if not _repeats(name, items)]
         summary = _joined(items, words)
     if len(summary) < SHORTEST:
         summary = _joined([*items, *re.split(r"\s*\n\s*", _first_words(part))], words)
@@ -198,7 +203,13 @@ def _command_clauses(block: Block, facts: FactIndex, place: int, bonus: float) -
     commands = [fact for fact in facts.between(block.start, block.end) if fact.kind is FactKind.COMMAND]
     for fact in commands[:2]:
         text = " ".join(fact.text.strip(" `$#>").split())
-        if 6 <= len(text) <= _WIDEST_LATIN and ";" not in text and "、" not in text and "://" not in text:
+        if (
+            6 <= len(text) <= _WIDEST_LATIN
+            and ";" not in text
+            and "、" not in text
+            and "://" not in text
+            and not TOPIC_WORDS.search(text)
+        ):
             yield _Clause(text, fact.start, 1.0 + min(bonus, 0.0), place, frozenset((fact.normal,)))
 
 
@@ -212,7 +223,7 @@ def _row_clauses(block: Block, facts: FactIndex, place: int, bonus: float, words
         if number < 2 or len(told) < 2 or number > 40:
             continue
         inside = facts.between(begin, start)
-        clause = f"{told[0]}{words.colon}{told[1]}".replace("、", "，")
+        clause = f"{told[0]}{words.colon}{told[1]}"
         weight = max((_WEIGHTS.get(fact.kind, 0.5) for fact in inside), default=0.8)
         yield _Clause(clause, begin, weight + bonus - 0.4 + _form(clause, inside), place, frozenset((clause,)))
 
@@ -245,7 +256,9 @@ def _block_clauses(block: Block, facts: FactIndex, place: int, bonus: float) -> 
         if weight < 1.2 and not any(fact.kind is FactKind.URL for fact in inside):
             weight = 1.2
         score = weight + bonus + _form(clause, inside)
-        yield _Clause(clause, start, score, place, frozenset(fact.normal for fact in inside if fact.kind is not FactKind.URL))
+        yield _Clause(
+            clause, start, score, place, frozenset(fact.normal for fact in inside if fact.kind is not FactKind.URL)
+        )
 
 
 def _form(clause: str, inside: Sequence[object]) -> float:
@@ -259,7 +272,11 @@ def _form(clause: str, inside: Sequence[object]) -> float:
         score -= 1.5
     if re.search(r"[{}<>\\=]{2,}|\$\(|\s\|\s|^\W", clause) or clause.count('"') % 2:
         score -= 1.5
-    if clause.count("(") != clause.count(")") or clause.count("（") != clause.count("）") or clause.count("[") != clause.count("]"):
+    if (
+        clause.count("(") != clause.count(")")
+        or clause.count("（") != clause.count("）")
+        or clause.count("[") != clause.count("]")
+    ):
         score -= 1.2
     if _NO_SUBJECT.match(clause) or _ASKS.match(clause):
         score -= 0.7
@@ -274,7 +291,7 @@ def _tidy(text: str) -> str:
     clause = plain(without_block_marks(text)).strip(_TRIM)
     for _ in range(2):
         clause = _LEADING_WORDS.sub("", clause)
-    return clause.replace("、", "，").strip(_TRIM)
+    return clause.replace("、", "／").strip(_TRIM)
 
 
 def _headings(part: Part) -> Iterator[str]:
@@ -289,7 +306,7 @@ def _headings(part: Part) -> Iterator[str]:
 def _as_item(heading: str) -> str:
     """A heading as one item of a summary; "" for one that says nothing."""
     text = plain(heading).strip(_TRIM).replace("、", "／").replace(";", ",")
-    tells = len(text) > 1 and not is_generic(text) and not TOPIC_WORDS.search(text) and not UNTELLING.search(text)
+    tells = len(text) > 1 and not is_generic(text) and not TOPIC_WORDS.search(text)
     return text if tells else ""
 
 
@@ -304,8 +321,22 @@ def _plain_clauses(conclusion: str, part: Part) -> Iterator[str]:
     for line in lines:
         for piece in re.split(r"[。！？；;、，\n]|,\s|[.!?](?:\s|$)", line):
             clause = _tidy(piece)
-            if len(clause) >= 4 and not FILLER.match(clause) and not TOPIC_WORDS.search(clause) and "://" not in clause and len(clause) <= 90:
+            if (
+                len(clause) >= 4
+                and not _FRAGMENT.match(clause)
+                and not FILLER.match(clause)
+                and not TOPIC_WORDS.search(clause)
+                and "://" not in clause
+                and len(clause) <= 90
+            ):
                 yield clause
+
+
+def _code_names(part: Part) -> list[str]:
+    """Names that a page of code uses most: better to search by than its first line."""
+    code = "\n".join(block.text for block in _all_blocks(part) if block.kind is BlockKind.CODE)
+    counts = Counter(name for name in _CODE_NAME.findall(code) if name.casefold() not in CODE_WORDS)
+    return [name for name, _ in counts.most_common(6)]
 
 
 def _first_words(part: Part) -> str:

@@ -39,33 +39,33 @@ _ROC_FIRST = 1911
 """民國 year 1 is 1912."""
 
 _ISO = re.compile(
-    r"(?P<year>(?:19|20|21)\d\d(?<![\w./-]\d{4}))(?P<joint>[-/.])(?P<month>1[0-2]|0?[1-9])"
+    r"(?P<year>(?:19|20|21)\d\d(?<![A-Za-z0-9_./-]\d{4}))(?P<joint>[-/.])(?P<month>1[0-2]|0?[1-9])"
     r"(?:(?P=joint)(?P<day>3[01]|[12]\d|0?[1-9]))?(?!\d|[-/.]\d)(?=T\d|[^A-Za-z0-9]|$)"
 )
 _ROC_SHORT = re.compile(
-    r"(?P<year>1[0-4]\d(?<![\w./-]\d{3}))[-/.](?P<month>1[0-2]|0?[1-9])[-/.](?P<day>3[01]|[12]\d|0?[1-9])(?![\w/-]|\.\d)"
+    r"(?P<year>1[0-4]\d(?<![A-Za-z0-9_./-]\d{3}))[-/.](?P<month>1[0-2]|0?[1-9])[-/.](?P<day>3[01]|[12]\d|0?[1-9])(?![A-Za-z0-9_/-]|\.\d)"
 )
-_ROC_NAMED = re.compile(r"[民]國\s*(?P<year>\d{2,3})[-/.](?P<month>1[0-2]|0?[1-9])[-/.](?P<day>3[01]|[12]\d|0?[1-9])(?![\w/-]|\.\d)")
+_ROC_NAMED = re.compile(r"[民]國\s*(?P<year>\d{2,3})[-/.](?P<month>1[0-2]|0?[1-9])[-/.](?P<day>3[01]|[12]\d|0?[1-9])(?![A-Za-z0-9_/-]|\.\d)")
 _CHINESE = re.compile(
     rf"(?P<year>\d(?<!\d\d)\d{{0,3}}|{CHINESE_NUMERAL}{{1,6}}|元)\s*年"
     rf"(?:\s*(?P<month>{_N})\s*月(?:份)?(?:\s*(?P<day>{_N})\s*[日號号])?)?"
 )
 _MONTH_DAY = re.compile(rf"(?P<month>{_START}(?<![\d年].)\d?{CHINESE_NUMERAL}{{0,3}})\s*月\s*(?P<day>{_N})\s*[日號号]")
-_QUARTER = re.compile(r"(?P<year>20\d\d(?<!\w\d{4}))\s*(?:年\s*)?(?:[-/]?\s*Q(?P<quarter>[1-4])(?!\w)|第\s*(?P<nth>[1-4一二三四])\s*季)")
-_WEEK = re.compile(r"(?P<year>20\d\d(?<!\w\d{4}))-?W(?P<week>[0-5]\d)(?!\w)")
+_QUARTER = re.compile(r"(?P<year>20\d\d(?<![A-Za-z0-9_]\d{4}))\s*(?:年\s*)?(?:[-/]?\s*Q(?P<quarter>[1-4])(?![A-Za-z0-9_])|第\s*(?P<nth>[1-4一二三四])\s*季)")
+_WEEK = re.compile(r"(?P<year>20\d\d(?<![A-Za-z0-9_]\d{4}))-?W(?P<week>[0-5]\d)(?![A-Za-z0-9_])")
 _ENGLISH = re.compile(
-    rf"(?<!\w){_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:|\.\d)(?:,?\s+(?P<year>(?:19|20)\d\d)(?!\d))?", re.IGNORECASE
+    rf"(?<![A-Za-z0-9_]){_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:|\.\d)(?:,?\s+(?P<year>(?:19|20)\d\d)(?!\d))?", re.IGNORECASE
 )
 _ENGLISH_DAY_FIRST = re.compile(
-    rf"(?P<day>\d(?<!\w\d)\d?)(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?!\w)(?:,?\s+(?P<year>(?:19|20)\d\d)(?!\d))?", re.IGNORECASE
+    rf"(?P<day>\d(?<![A-Za-z0-9_]\d)\d?)(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?![A-Za-z0-9_])(?:,?\s+(?P<year>(?:19|20)\d\d)(?!\d))?", re.IGNORECASE
 )
-_ENGLISH_MONTH = re.compile(rf"(?<!\w){_MONTH},?\s+(?P<year>(?:19|20)\d\d)(?!\d)", re.IGNORECASE)
-_AMERICAN = re.compile(r"(?P<first>\d(?<![\w./-]\d)\d?)/(?P<second>\d{1,2})/(?P<year>(?:19|20)\d\d)(?![\w/-])")
+_ENGLISH_MONTH = re.compile(rf"(?<![A-Za-z0-9_]){_MONTH},?\s+(?P<year>(?:19|20)\d\d)(?!\d)", re.IGNORECASE)
+_AMERICAN = re.compile(r"(?P<first>\d(?<![A-Za-z0-9_./-]\d)\d?)/(?P<second>\d{1,2})/(?P<year>(?:19|20)\d\d)(?![A-Za-z0-9_/-])")
 _AMPM = r"(?P<ampm>[AaPp]\.?[Mm]\b\.?)"
 _CLOCK = re.compile(
-    rf"(?P<hour>\d(?<![\w:.+]\d)\d?):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:[.,]\d+)?)?(?![\d:])(?:\s*{_AMPM})?"
+    rf"(?P<hour>\d(?<![A-SU-Za-z0-9_:.+]\d)\d?):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:[.,]\d+)?)?(?![\d:])(?:\s*{_AMPM})?"
 )
-_ENGLISH_CLOCK = re.compile(rf"(?P<hour>\d(?<![\w.:]\d)\d?)\s*{_AMPM}")
+_ENGLISH_CLOCK = re.compile(rf"(?P<hour>\d(?<![A-Za-z0-9_.:]\d)\d?)\s*{_AMPM}")
 _CHINESE_CLOCK = re.compile(
     rf"(?P<hour>{_START}(?<![\d.].)\d?{CHINESE_NUMERAL}{{0,2}})\s*[點点時时](?!間|间)"
     rf"(?:(?P<half_past>半)|\s*(?P<minute>\d{{1,2}}|{CHINESE_NUMERAL}{{1,3}})\s*分(?!鐘|钟)|(?P<sharp>[整鐘]))?"

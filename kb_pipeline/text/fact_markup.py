@@ -31,7 +31,7 @@ _ORDINAL = re.compile(
     r"^[ \t>]*(?:\#{1,6}[ \t]+(?:<[^>\n]+>[ \t]*(?:</a>)?)?(?:(?:\d+\.)*\d+[.、)]?(?=[ \t])|\d+[.、)]|第\s*[\d一二三四五六七八九十百]+\s*[章節步部篇])"
     r"|(?:[-*+][ \t]+)?\(?\d{1,3}(?:[.)](?=[ \t])|、))"
     r"|\[\^?\d{1,3}\](?!\()"
-    r"|(?<![A-Za-z0-9])(?:Step|Figure|Fig\.|Table|Chapter|Section|Part|Phase|Appendix|Note|圖|表|步驟|附錄|圖表)\s?\d{1,3}(?![\w.%])",
+    r"|(?<![A-Za-z0-9])(?:Step|Figure|Fig\.|Table|Chapter|Section|Part|Phase|Appendix|Note|圖|表|步驟|附錄|圖表)\s?\d{1,3}(?![A-Za-z0-9_.%])",
     re.MULTILINE,
 )
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*(?=[\s/>])[^<>\n]*>")

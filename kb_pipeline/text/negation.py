@@ -52,12 +52,12 @@ _INNOCENT = word_list(
 """Words that hold a negating character without negating."""
 
 _ENGLISH = re.compile(
-    r"\b(?:(?P<unless>unless|except(?:ing)?(?!ion)|other\s+than)"
+    r"(?<![a-z0-9_])(?:(?P<unless>unless|except(?:ing)?(?!ion)|other\s+than)"
     r"|(?P<never>never|under\s+no\s+circumstances|at\s+no\s+time)"
     r"|(?P<forbidden>(?:must|may|should|shall|can)(?:\s+not|n['’]t)|do\s+not|don['’]t|cannot|can['’]t"
     r"|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|avoid(?:s|ed)?|not\s+allowed|not\s+permitted)"
     r"|(?P<not>not(?!\s+only)|no(?!\.\s*\d)|none|nor|neither|nothing|nobody|nowhere|without|lacks?"
-    r"|(?:is|are|was|were|does|did|has|have|had|would|could|wo|ai|need)n['’]t|unable|fails?\s+to))\b"
+    r"|(?:is|are|was|were|does|did|has|have|had|would|could|wo|ai|need)n['’]t|unable|fails?\s+to))(?![a-z0-9_])"
 )
 
 

@@ -57,18 +57,18 @@ _MONEY = re.compile(
     rf"(?P<sign>{CURRENCY_PATTERN})\s?(?P<number>{_PLAIN})(?![\d,.]*\d)(?:\s?(?P<multiplier>[萬万億亿千百kK](?![A-Za-z])|million|billion))?",
     re.IGNORECASE,
 )
-_GRID = re.compile(r"(?P<width>\d(?<![\w.]\d)\d{1,4})\s?[x×*]\s?(?P<height>\d{2,5})(?![\w.])")
-_PORT = re.compile(r"(?:\bports?|連接埠|通訊埠|埠號|端口|(?<![連通訊])埠)\s*(?:is|為|是|號|[:=#])*\s*(?P<number>\d{2,5})(?![\w.%])", re.IGNORECASE)
+_GRID = re.compile(r"(?P<width>\d(?<![A-Za-z0-9_.]\d)\d{1,4})\s?[x×*]\s?(?P<height>\d{2,5})(?![A-Za-z0-9_.])")
+_PORT = re.compile(r"(?:\bports?|連接埠|通訊埠|埠號|端口|(?<![連通訊])埠)\s*(?:is|為|是|號|[:=#])*\s*(?P<number>\d{2,5})(?![A-Za-z0-9_.%])", re.IGNORECASE)
 _HTTP = re.compile(
-    r"(?:\bHTTP(?:\s*(?:status|狀態|error|錯誤))?(?:\s*(?:code|碼))?|狀態碼|\bstatus(?:\s*code)?|回應碼)\s*(?:is|為|是|[:=])*\s*(?P<number>[1-5]\d\d)(?![\w.%])",
+    r"(?:\bHTTP(?:\s*(?:status|狀態|error|錯誤))?(?:\s*(?:code|碼))?|狀態碼|\bstatus(?:\s*code)?|回應碼)\s*(?:is|為|是|[:=])*\s*(?P<number>[1-5]\d\d)(?![A-Za-z0-9_.%])",
     re.IGNORECASE,
 )
 _SPELLED_CHINESE = re.compile(
-    rf"(?P<number>{CHINESE_NUMERAL}(?<![第每某同這那哪零〇一二兩两三四五六七八九十百千萬万億亿].){CHINESE_NUMERAL}*)(?P<half>個半)?\s?{_NOT_UNIT}(?P<chinese>{CHINESE_UNITS})"
+    rf"(?P<number>{CHINESE_NUMERAL}(?<![第某同這那哪零〇一二兩两三四五六七八九十百千萬万億亿].){CHINESE_NUMERAL}*)(?P<half>個半)?\s?{_NOT_UNIT}(?P<chinese>{CHINESE_UNITS})"
 )
 _HUNDREDTHS = re.compile(rf"百分之\s*(?P<number>{_PLAIN}|{CHINESE_NUMERAL}+)(?P<decimals>點{CHINESE_NUMERAL}+)?")
 _SPELLED_ENGLISH = re.compile(
-    rf"(?P<number>{'|'.join(sorted(ENGLISH_NUMERALS, key=len, reverse=True))})[\s-](?P<latin>{LATIN_UNITS})(?!\w)", re.IGNORECASE
+    rf"(?P<number>{'|'.join(sorted(ENGLISH_NUMERALS, key=len, reverse=True))})[\s-](?P<latin>{LATIN_UNITS})(?![A-Za-z0-9_])", re.IGNORECASE
 )
 _COUNTED_LIST = re.compile(
     r"\s?(?:大|主要|不同的?|重要的?|常見的?|核心)?(?:步驟?|階段|部分|方面|項目|重點|原因|方法|方式|例子|範例|選項|問題|條件|層面|面向|段落|章節|要點"

@@ -19,19 +19,19 @@ from kb_pipeline.text.units import plain_number
 from kb_pipeline.text.wordlists import word_set
 
 _KEY = r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*"
-_SCALAR = r"(?:\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|[+-]?\d[\w.,%:/-]*(?:\s?(?:分鐘|秒鐘?|小時|毫秒|天|週|個月|年|次|筆|ms|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|MB|GB|KB|%))?|[A-Za-z_./~*@$-][^\s,;，；。、|`]*)"
+_SCALAR = r"(?:\"[^\"\n]{1,120}\"|'[^'\n]{1,120}'|[+-]?\d[A-Za-z0-9_.,%:/-]*(?:\s?(?:分鐘|秒鐘?|小時|毫秒|天|週|個月|年|次|筆|ms|sec(?:ond)?s?|min(?:ute)?s?|hours?|days?|MB|GB|KB|%))?|[A-Za-z_./~*@$-][^\s,;|`\u2e80-\uffff]*)"
 _VERB = (
     r"(?:的)?(?:預設值?(?:是|為)|預設|設定?(?:為|成)|設成|改(?:為|成)|調(?:整)?(?:為|成|到)|等於|值(?:為|是)|上限(?:為|是)?"
     r"|(?:is\s+)?set\s+to|defaults?\s+to|default\s+(?:is|of)|=|equals)"
 )
 _STATED = re.compile(rf"(?P<key>[A-Za-z_](?<![A-Za-z0-9_.-].)[A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*)(?P<tick>`?)\s*{_VERB}\s*[:：]?\s*(?P<tick2>`?)(?P<value>{_SCALAR})(?P=tick2)", re.IGNORECASE)
-_ASSIGNED = re.compile(rf"(?<![\w.$/?&-])(?P<key>{_KEY})=(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s`\"'，。；、,;)）|&]+)")
+_ASSIGNED = re.compile(rf"(?<![A-Za-z0-9_.$/?&-])(?P<key>{_KEY})=(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s`\"',;)|&\u2e80-\uffff]+|[\u3400-\u9fff]+)")
 _LINE = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+)?(?P<open>\*\*|`|\"|')?(?P<key>{_KEY}(?:[ ]{_KEY}){{0,2}})(?(open)(?:\*\*|`|\"|'))[ \t]*(?P<joint>[:=])[ \t]+(?P<tick>`?)(?P<value>{_SCALAR})(?P=tick)[ \t]*[,;。.]?[ \t]*(?:[#(（][^\n]*)?$",
     re.MULTILINE,
 )
 _CHINESE_LINE = re.compile(
-    r"^[ \t>]*(?:[-*+][ \t]+|\|[ \t]*)?(?:\*\*)?(?P<key>[\u4e00-\u9fffA-Za-z][\u4e00-\u9fffA-Za-z0-9 _-]{1,14})(?:\*\*)?[ \t]*:[ \t]*(?:\*\*)?(?P<value>\d[\d,.]*)(?:\*\*)?[ \t]*[。,;]?[ \t]*$",
+    r"^[ \t>]*(?:[-*+][ \t]+|\|[ \t]*)?(?:\*\*)?(?P<key>[\u4e00-\u9fffA-Za-z][\u4e00-\u9fffA-Za-z _-]{1,14})(?:\*\*)?[ \t]*:[ \t]*(?:\*\*)?(?P<value>\d[\d,.]*)(?:\*\*)?[ \t]*[。,;]?[ \t]*$",
     re.MULTILINE,
 )
 _ROW = re.compile(

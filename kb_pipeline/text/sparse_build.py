@@ -15,42 +15,22 @@ import hashlib
 import json
 import os
 import shutil
-from array import array
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kb_pipeline.errors import SnapshotCorruptError
-from kb_pipeline.text.analyser import ANALYSER_VERSION, analyse
-from kb_pipeline.text.sparse_segment import (
-    DIGEST_BYTES,
-    UNITS,
-    Postings,
-    Segment,
-    merge_segments,
-    pack,
-    write_segment,
-)
+from kb_pipeline.text.analyser import ANALYSER_VERSION
+from kb_pipeline.text.sparse_collect import FIELD_WEIGHTS, SectionCollector
+from kb_pipeline.text.sparse_segment import DIGEST_BYTES, Postings, Segment, merge_segments, write_segment
 
 FORMAT = 1
 DESCRIPTION = "index.json"
-FIELD_WEIGHTS: Mapping[str, float] = {
-    "title": 3.0,
-    "keywords": 2.0,
-    "aliases": 2.0,
-    "headings": 2.0,
-    "summary": 1.5,
-    "body": 1.0,
-}
-"""How much one occurrence counts, by field. Multiples of 1/4, so that sums are exact."""
-
-_GROWTH = 8  # a segment is joined with the next smaller one before that has an eighth of its sections
-_SHORT = 400  # fields up to this many characters are remembered while building: a page's title stands in each section
+_GROWTH = 8
+"""A segment is joined with the next smaller one before that has an eighth of its sections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +67,7 @@ def build_index(
     ``previous`` may be missing, broken or of another version: then all is analysed. It may be ``folder`` itself.
     """
     former = _former(previous, weights)
-    fresh: list[tuple[bytes, bytes, IndexedSection]] = []
+    fresh = SectionCollector(weights)
     seen: set[bytes] = set()
     kept = [np.zeros(len(segment), dtype=np.bool_) for segment in former]
     known = _known(former)
@@ -101,7 +81,7 @@ def build_index(
         if place is not None and place[2] == digest:
             kept[place[0]][place[1]] = True
         else:
-            fresh.append((key, digest, section))
+            fresh.add(key, digest, section.fields)
     dropped = sum(segment.live for segment in former) - sum(int(mask.sum()) for mask in kept)
     return _write(folder, former, kept, fresh, weights, dropped)
 
@@ -129,12 +109,12 @@ def update_index(
             where = segment.page_range(page.encode("utf-8", "surrogatepass"))
             dropped += int(mask[where.start : where.stop].sum())
             mask[where.start : where.stop] = False
-    fresh: list[tuple[bytes, bytes, IndexedSection]] = []
+    fresh = SectionCollector(weights)
     for page, its_sections in changed.items():
         for section in its_sections:
             if not section.key.startswith(page + "#"):
                 raise ValueError(f"section {section.key!r} does not belong to page {page!r}")
-            fresh.append((section.key.encode("utf-8", "surrogatepass"), _digest(section), section))
+            fresh.add(section.key.encode("utf-8", "surrogatepass"), _digest(section), section.fields)
     return _write(folder, former, kept, fresh, weights, dropped)
 
 
@@ -206,24 +186,23 @@ def _write(
     folder: Path,
     former: Sequence[Segment],
     kept: Sequence[NDArray[np.bool_]],
-    fresh: list[tuple[bytes, bytes, IndexedSection]],
+    fresh: SectionCollector,
     weights: Mapping[str, float],
     dropped: int,
 ) -> IndexReport:
     folder.mkdir(parents=True, exist_ok=True)
-    pieces: list[_Piece] = []
+    pieces: list[Segment] = []
     for segment, mask in zip(former, kept, strict=True):
         segment_now = segment if mask.all() else Segment(segment.path, segment.places, mask)
         if mask.all() and segment.alive is not None:
             segment_now = Segment(segment.path, segment.places, None)
         if segment_now.live:
-            pieces.append(_Piece(segment_now))
-    if fresh:
-        fresh.sort(key=lambda item: item[0])
-        pieces.append(_Piece(_new_segment(folder, _analyse(fresh, weights))))
+            pieces.append(segment_now)
+    if len(fresh):
+        pieces.append(_new_segment(folder, fresh.postings()))
     pieces = _joined(folder, pieces)
-    entries = [_place_in(folder, piece.segment) for piece in pieces]
-    total = sum(piece.segment.live for piece in pieces)
+    entries = [_place_in(folder, piece) for piece in pieces]
+    total = sum(piece.live for piece in pieces)
     description = {
         "format": FORMAT,
         "analyser": ANALYSER_VERSION,
@@ -236,31 +215,18 @@ def _write(
     return IndexReport(total, len(fresh), total - len(fresh), dropped, len(pieces))
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    segment: Segment
-    size: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", self.segment.live)
-
-
-def _joined(folder: Path, pieces: list[_Piece]) -> list[_Piece]:
+def _joined(folder: Path, segments: Sequence[Segment]) -> list[Segment]:
     """Segments of geometrically falling size: as in a log-structured merge tree, each entry is rewritten seldom."""
-    ordered = sorted(pieces, key=lambda piece: -piece.size)
-    kept: list[_Piece] = []
+    ordered = sorted(segments, key=lambda segment: -segment.live)
+    kept: list[Segment] = []
     while ordered:
-        smallest = ordered.pop()
-        wasteful = smallest.size * 2 < len(smallest.segment)
-        group = [smallest]
-        size = smallest.size
-        while ordered and ordered[-1].size < _GROWTH * size:
+        group = [ordered.pop()]
+        size = group[0].live
+        while ordered and ordered[-1].live < _GROWTH * size:
             group.append(ordered.pop())
-            size += group[-1].size
-        if len(group) > 1 or wasteful:
-            kept.append(_Piece(_new_segment(folder, merge_segments(piece.segment for piece in group))))
-        else:
-            kept.append(smallest)
+            size += group[-1].live
+        wasteful = size * 2 < sum(map(len, group))
+        kept.append(_new_segment(folder, merge_segments(group)) if len(group) > 1 or wasteful else group[0])
     return kept[::-1]
 
 
@@ -285,73 +251,3 @@ def _place_in(folder: Path, segment: Segment) -> dict[str, object]:
         np.save(unfinished, segment.alive)
         unfinished.replace(folder / alive_file)
     return {"file": path.name, "arrays": segment.places, "alive": alive_file, "sections": len(segment)}
-
-
-class _Numbers(dict[str, int]):
-    """Numbers terms in the order they are first asked for."""
-
-    def __missing__(self, term: str) -> int:
-        number = self[term] = len(self)
-        return number
-
-
-def _analyse(fresh: Sequence[tuple[bytes, bytes, IndexedSection]], weights: Mapping[str, float]) -> Postings:
-    units = {name: _units(name, weight) for name, weight in weights.items()}
-    remembered = lru_cache(maxsize=4096)(_counts)
-    numbers = _Numbers()
-    terms, frequencies = array("q"), array("q")
-    entry_counts = np.empty(len(fresh), dtype=np.int64)
-    lengths = np.empty(len(fresh), dtype=np.int64)
-    for at, (_, _, section) in enumerate(fresh):
-        counted, lengths[at] = _section_units(section.fields, units, remembered)
-        entry_counts[at] = len(counted)
-        terms.extend(map(numbers.__getitem__, counted))
-        frequencies.extend(counted.values())
-    names = sorted(numbers)
-    ranks = np.empty(len(names), dtype=np.int64)
-    ranks[np.fromiter((numbers[name] for name in names), dtype=np.int64, count=len(names))] = np.arange(len(names))
-    term_ids = ranks[np.frombuffer(terms, dtype=np.int64)] if terms else np.empty(0, dtype=np.int64)
-    sections = np.repeat(np.arange(len(fresh), dtype=np.int64), entry_counts)
-    packed = pack(term_ids, sections, np.frombuffer(frequencies or array("q"), dtype=np.int64), len(fresh))
-    return Postings.from_packed(
-        [name.encode("utf-8", "surrogatepass") for name in names],
-        packed,
-        [key for key, _, _ in fresh],
-        lengths,
-        b"".join(digest for _, digest, _ in fresh),
-    )
-
-
-def _units(name: str, weight: float) -> int:
-    units = round(weight * UNITS)
-    if units <= 0 or units != weight * UNITS:
-        raise ValueError(f"weight {weight} of field {name!r} must be a positive multiple of {1 / UNITS}")
-    return units
-
-
-def _counts(text: str) -> tuple[Counter[str], int]:
-    tokens = analyse(text)
-    return Counter(tokens), len(tokens)
-
-
-def _section_units(
-    fields: Mapping[str, str], units: Mapping[str, int], remembered: Callable[[str], tuple[Counter[str], int]]
-) -> tuple[dict[str, int], int]:
-    """Units of each term and of the whole section; fields without a weight of their own count as body text."""
-    total: dict[str, int] = {}
-    length = 0
-    for name, text in fields.items():
-        if not text:
-            continue
-        counts, tokens = (remembered if len(text) <= _SHORT else _counts)(text)
-        weight = units.get(name, UNITS)
-        length += tokens * weight
-        for term, times in counts.items():
-            total[term] = total.get(term, 0) + times * weight
-    return total, length
-
-
-def iter_sections(pages: Mapping[str, Iterable[IndexedSection]]) -> Iterator[IndexedSection]:
-    """All sections of all pages, in order of path."""
-    for page in sorted(pages):
-        yield from pages[page]

@@ -19,14 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kb_pipeline.text.analyser import FIRST_CJK
-from kb_pipeline.text.sparse_build import (
-    FIELD_WEIGHTS,
-    IndexedSection,
-    IndexReport,
-    build_index,
-    open_segments,
-    update_index,
-)
+from kb_pipeline.text.sparse_build import IndexedSection, IndexReport, build_index, open_segments, update_index
+from kb_pipeline.text.sparse_collect import FIELD_WEIGHTS
 from kb_pipeline.text.sparse_segment import UNITS, Segment
 
 K1 = 1.2

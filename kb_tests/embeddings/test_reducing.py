@@ -24,7 +24,7 @@ from kb_pipeline.embeddings.reducing import reduce_markdown
         ("> [!warning]- 小心\n> 內容", "小心\n內容"),
         ("```sh\n# 註解\nrm -rf *_a_*\n```\n後文", "# 註解\nrm -rf *_a_*\n後文"),
         ("~~~\n```\nx\n~~~\ny", "```\nx\ny"),
-        ("``` not`a fence\n字", " not a fence\n字".replace(" not a", "not`a").replace("`", "")),
+        ("``` not`a fence\n字", "nota fence\n字"),
         ("a <br/> b <span class='x'>c</span> List<String> <your-token>", "a b c List<String> <your-token>"),
         ("前<!-- 看不見 -->後 %%也是%%。", "前後 。"),
         ("<!-- 沒有關", "<!-- 沒有關"),

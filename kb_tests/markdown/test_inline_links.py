@@ -118,6 +118,7 @@ def test_nothing_is_a_link_in_code_comments_math_and_html(hidden: str, form: str
         "[[]]",
         "[[ ]]",
         "[[|x]]",
+        "[[_TOC_]]",
         "[[a\nb]]",
         "[a] (b.md)",
         "[a](b c.md)",

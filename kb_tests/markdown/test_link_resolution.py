@@ -112,6 +112,8 @@ BODY = """# 標題
 
 甲 ^blk-1
 
+a <span id=mid>b</span>
+
 ### 子節
 
 ## <a name="old"></a>she/her
@@ -135,6 +137,7 @@ BODY = """# 標題
         ("she-her", None, False),
         ("top", "過期-週期", True),
         ("old", "sheher", True),
+        ("mid", "過期-週期", True),
         ("[外站](https://example.com)", "外站", True),
         ("^blk-1", None, True),
         ("^blk", None, False),

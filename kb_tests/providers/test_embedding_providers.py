@@ -109,7 +109,7 @@ def test_hashing_finds_shared_words_and_is_the_same_everywhere() -> None:
     assert similar(provider, "權杖何時過期", passages) == 0
     assert similar(provider, "a DEPLOY approval", passages) == 2
     assert provider.embed_passages(passages).dtype == np.float32
-    assert provider.embed_query("權杖 token")[0, :].nonzero()[0].tolist() == [14, 50, 51, 75]
+    assert provider.embed_query("權杖 token")[0, :].nonzero()[0].tolist() == [58, 67, 116]
     assert np.linalg.norm(provider.embed_query("🎉")) == pytest.approx(1)
 
 

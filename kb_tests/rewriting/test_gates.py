@@ -90,7 +90,9 @@ def test_a_fact_in_another_form_is_the_same_fact(said: str, page: str) -> None:
         ("見 https://a.tw/x。", "見 https://a.tw/y。", "https://a.tw/y"),
     ],
 )
-def test_a_fact_that_the_raw_document_does_not_have_is_an_error_on_its_line(said: str, page: str, invented: str) -> None:
+def test_a_fact_that_the_raw_document_does_not_have_is_an_error_on_its_line(
+    said: str, page: str, invented: str
+) -> None:
     report = gates(said, f"結論。\n\n{page}")
     (finding,) = [finding for finding in report.findings if finding.rule == "fact-invented"]
     assert finding.severity is Severity.ERROR
@@ -110,8 +112,7 @@ def _render(body: str) -> str:
 @pytest.mark.parametrize("field", ["title", "summary", "keywords"])
 def test_title_summary_and_keywords_are_held_to_it_too(field: str) -> None:
     value: object = ("權杖", "`token_ttl`", "輪替") if field == "keywords" else "權杖 60 天"
-    body = "90 天。" if field != "title" else "90 天。"
-    report = gates("權杖 90 天過期。", draft(body, **{field: value}))
+    report = gates("權杖 90 天過期。", draft("90 天。", **{field: value}))
     (finding,) = [finding for finding in report.findings if finding.rule == "fact-invented"]
     assert finding.field == field
     assert finding.line is not None
@@ -125,7 +126,9 @@ def test_file_name_front_matter_metadata_and_glossary_are_evidence() -> None:
         dated=date(2026, 9, 1),
     )
     glossary = parse_glossary("terms:\n  - term: 權杖\n    en: [access_token]\n")
-    body = "2026-08-18 的 E4031（`token_refresh`），版本 3.2.1，`ops_team`，https://a.tw/1，2026-09-01，`access_token`。"
+    body = (
+        "2026-08-18 的 E4031（`token_refresh`），版本 3.2.1，`ops_team`，https://a.tw/1，2026-09-01，`access_token`。"
+    )
     assert gates(document, body, glossary=glossary).metrics["facts_invented"] == 0
 
 
@@ -148,7 +151,10 @@ def test_counts_of_what_is_listed_are_no_inventions_and_other_numbers_are() -> N
 
 def test_facts_are_kept_by_all_pages_of_the_document_together() -> None:
     text = "期限 90 天。\n\n寬限期 5 分鐘。\n\n上限 3 次。"
-    assert gates(text, "期限 90 天，上限 3 次。", draft("寬限期 5 分鐘。", path="ops/note-2.md")).metrics["facts_kept"] == 1
+    assert (
+        gates(text, "期限 90 天，上限 3 次。", draft("寬限期 5 分鐘。", path="ops/note-2.md")).metrics["facts_kept"]
+        == 1
+    )
 
 
 def test_less_than_nine_tenths_of_the_facts_is_an_error_that_names_the_lost_ones() -> None:
@@ -182,7 +188,9 @@ def test_a_reworded_sentence_that_lost_its_negation_is_shown_beside_the_original
 
 
 def test_a_reworded_sentence_that_gained_a_negation_is_shown_on_its_line() -> None:
-    report = gates("Old tokens expire at once after a rotation.", "Old tokens do not expire at once after the rotation.")
+    report = gates(
+        "Old tokens expire at once after a rotation.", "Old tokens do not expire at once after the rotation."
+    )
     (finding,) = report.findings
     assert finding.rule == "negation-added"
     assert finding.line is not None
@@ -251,7 +259,9 @@ def test_traditional_input_does_not_become_simplified() -> None:
 
 def test_simplified_characters_of_the_raw_document_itself_are_kept() -> None:
     assert not rules(gates("介面顯示「这个」兩字，請照抄。", "介面顯示「这个」。"))
-    assert "script-simplified" not in rules(gates("这个权杖过期后会换发，请联系管理员。", "这个权杖会换发，请找管理员处理。"))
+    assert "script-simplified" not in rules(
+        gates("这个权杖过期后会换发，请联系管理员。", "这个权杖会换发，请找管理员处理。")
+    )
 
 
 def test_words_to_avoid_are_errors_with_the_word_to_write_unless_the_raw_document_uses_them() -> None:
