@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from kb_pipeline.config import CONFIG_FILE, Settings, load_settings
 from kb_pipeline.config.schema import EMBEDDED
 from kb_pipeline.building.state import BuildState
-from kb_pipeline.errors import SourceError
-from kb_pipeline.models import BuildPlan, Finding, PageDraft, PageProvenance, RawDocument, RawEntry, ReviewEntry, WikiPage
+from kb_pipeline.errors import SourceError, StorageError, UnreadableTextError
+from kb_pipeline.models import BuildPlan, Finding, PageDraft, PageProvenance, RawDocument, RawEntry, ReviewEntry, SearchAnswer, WikiPage
 from kb_pipeline.planning.planner import documents_known, make_plan, pages_fingerprint
 from kb_pipeline.sources.layout import SourceLayout, SourceRule
 from kb_pipeline.storage.cache import CacheFile, PageCache, RawCache
@@ -469,6 +469,37 @@ class Project:
         snapshot = self.snapshot()
         return WikiGraph.from_pages(
             read_page(path, snapshot.page_text(path).encode()) for path in snapshot.pages()
+        )
+
+    def search(self, query: str, top_k: int, *, hybrid: bool) -> SearchAnswer:
+        """Search what is published; with ``hybrid`` by vectors too. Raises SnapshotMissingError."""
+        from kb_pipeline.markdown.decoding import decode_text, text_hash
+
+        def current_hash(path: str) -> str | None:
+            try:
+                return text_hash(decode_text(self.pages.read_text(path)))
+            except (StorageError, UnreadableTextError):
+                return None
+
+        now, snapshot = self.clock.now(), self.snapshot()
+        if not hybrid:
+            from kb_pipeline.retrieval.keyword import keyword_search
+
+            return keyword_search(snapshot, query, self.glossary, top_k, now=now, current_hash=current_hash)
+        from kb_pipeline.retrieval.hybrid import HybridOptions, hybrid_search
+
+        options = HybridOptions(
+            top_k, self.settings.retrieval.keyword_weight, min_score=self.settings.retrieval.min_score
+        )
+        return hybrid_search(
+            snapshot,
+            query,
+            self.embedder,
+            self.vector_store,
+            now=now,
+            glossary=self.glossary,
+            options=options,
+            current_hash=current_hash,
         )
 
     def age_text(self, snapshot: Snapshot) -> str:

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from kb_pipeline.cli import build, config, dev, doctor, graph, init, lint, manifest, stats, status
+from kb_pipeline.cli import build, config, dev, doctor, graph, init, lint, manifest, search, stats, status
 from kb_pipeline.cli.console import fail
 from kb_pipeline.errors import KbError
 
@@ -25,6 +25,7 @@ for command in (
     init.init,
     build.build,
     status.status,
+    search.search,
     lint.lint,
     manifest.manifest,
     graph.graph,

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from kb_pipeline.markdown.destinations import read_destination, unescaped
 from kb_pipeline.models import Link, LinkKind
 
 _MARK = re.compile(r"\\|`+|<|%%|\$\$?|!?\[\[?|\]")
@@ -24,9 +25,6 @@ _HTML = re.compile(
 )
 _HTML_OPENING = re.compile(r"<(?:!--|\?|!\[CDATA\[|!(?=[A-Za-z]))")
 _HTML_ENDS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>", "<!": ">"}
-_DESTINATION = re.compile(r"\(\s*(?:<((?:\\.|[^<>\\\n])*)>)?")
-_IN_DESTINATION = re.compile(r"\\.|[()\s]")
-_TITLE = re.compile(r"(?:\s+(?:\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\((?:\\.|[^()\\])*\)))?\s*\)", re.DOTALL)
 _LABEL = re.compile(r"\[((?:\\.|[^\[\]\\]){0,999})\]", re.DOTALL)
 _LABEL_BREAK = re.compile(r"[ \t]*\n[ \t>]*")
 _INLINE_MATH = re.compile(r"\$(?![\s$])(?:\\.|[^$\\\n])*?(?<![\s\\])\$(?!\d)")
@@ -35,7 +33,6 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _TABLE_OF_CONTENTS = "_TOC_"
 """What GitLab replaces by the page's headings."""
-_DEEPEST_DESTINATION = 32
 _LONGEST_LABEL = 999
 _DEEPEST = 64
 """Brackets that can be open at once; more is no writing by a person."""
@@ -198,7 +195,7 @@ class _Scanner:
 
     def _is_bracketed_label(self, close: int, end: int) -> bool:
         """``[[1]](url)`` is a markdown link whose text is "[1]"."""
-        return self._body.startswith("(", close) and self._destination(close, end) is not None
+        return self._body.startswith("(", close) and read_destination(self._body, close, end) is not None
 
     def _wikilink(self, content: str, start: int, end: int, is_embed: bool) -> bool:
         target, _, label = content.replace("\\|", "|").partition("|")
@@ -222,7 +219,7 @@ class _Scanner:
         destination, close = written
         target, hash_mark, anchor = destination.partition("#")
         kind = LinkKind.IMAGE if bracket.is_image else LinkKind.MARKDOWN
-        label = _unescaped(_LABEL_BREAK.sub(" ", self._body[bracket.after : at])).strip() or None
+        label = unescaped(_LABEL_BREAK.sub(" ", self._body[bracket.after : at])).strip() or None
         if "%" in destination and not _SCHEME.match(destination):
             # A URL is somebody else's address: it stays as written.
             target, anchor = unquote(target), unquote(anchor)
@@ -234,7 +231,7 @@ class _Scanner:
 
     def _written_target(self, bracket: _Bracket, at: int, end: int) -> tuple[str, int] | None:
         """Destination and end of the link whose text ends at ``at``; None when the brackets are plain text."""
-        inline = self._destination(at + 1, end)
+        inline = read_destination(self._body, at + 1, end)
         if inline is not None or not self._references:
             return inline
         label = _LABEL.match(self._body, at + 1, end)
@@ -246,42 +243,9 @@ class _Scanner:
         href = self._references.get(normalizeReference(text))
         return None if href is None else (href, label.end() if label else at + 1)
 
-    def _destination(self, at: int, end: int) -> tuple[str, int] | None:
-        """Read ``(destination "title")``; None when it is not one."""
-        found = _DESTINATION.match(self._body, at, end)
-        if not found:
-            return None
-        written, close = found.group(1), found.end()
-        if written is None:
-            begin, close = close, self._end_of_destination(close, end)
-            written = self._body[begin:close]
-        title = _TITLE.match(self._body, close, end)
-        return (_unescaped(written), title.end()) if title else None
-
-    def _end_of_destination(self, begin: int, end: int) -> int:
-        """Where a bare destination ends: at a blank, or at the bracket that closes the link."""
-        depth = 0
-        for found in _IN_DESTINATION.finditer(self._body, begin, end):
-            mark = found.group()
-            if mark == "(":
-                depth += 1
-            elif mark == ")":
-                depth -= 1
-            if mark.isspace() or depth < 0 or depth > _DEEPEST_DESTINATION:
-                return found.start()
-        return end
-
     def _add(self, kind: LinkKind, target: str, anchor: str | None, label: str | None, start: int, end: int) -> None:
         line = bisect_right(self._starts, start) - 1 + self._first_line
         self.found.append(Link(kind, target, anchor, label, line, start, end))
-
-
-def _unescaped(text: str) -> str:
-    if "\\" not in text and "&" not in text:
-        return text
-    from markdown_it.common.utils import unescapeAll
-
-    return unescapeAll(text)
 
 
 def _deactivate(brackets: list[_Bracket]) -> None:

@@ -23,6 +23,7 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|mailto:", re.IGNORECASE)
 _FILE_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 _LINK_MARKUP = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
 _HTML_ANCHOR = re.compile(r"<\w+\s[^<>]*?\b(?:id|name)\s*=\s*[\"']?([^\"'\s<>]+)", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]*>")
 _BEFORE_HEADING = 2
 """Lines between an HTML anchor and the heading that it is meant for."""
 _PAGE_SUFFIXES = (".md", ".markdown", ".mdx")
@@ -210,9 +211,10 @@ def _anchor_names(page: WikiPage) -> dict[str, str]:
         starts = [heading.line for heading in headings]
         for number, line in enumerate(page.body.split("\n"), page.body_line):
             for found in _HTML_ANCHOR.finditer(line):
-                # Right before a heading it is that heading's; elsewhere it leads into the section around it.
+                # In a heading, or alone right before it, it is that heading's; else it leads into the section around it.
                 behind = bisect_left(starts, number)
-                belongs = behind < len(starts) and starts[behind] - number <= _BEFORE_HEADING
+                distance = starts[behind] - number if behind < len(starts) else _BEFORE_HEADING + 1
+                belongs = distance == 0 or (distance <= _BEFORE_HEADING and not _TAG.sub("", line).strip())
                 heading = headings[behind] if belongs else headings[max(behind - 1, 0)]
                 names.setdefault(_fold(found.group(1)), heading.slug)
     return names

@@ -40,9 +40,10 @@ def without_moved(part: Part, conclusion: Conclusion | None) -> Part:
         if part.lead:
             return replace(part, lead=part.lead[1:])
         first = part.sections[0]
-        rest = tuple(block for block in first.blocks if block is not quote)
-        sections = (replace(first, blocks=rest), *part.sections[1:]) if rest or first.children else part.sections
-        return replace(part, sections=sections)
+        others = tuple(block for block in first.blocks if block is not quote)
+        if not others and not first.children:
+            return part
+        return replace(part, sections=(replace(first, blocks=others), *part.sections[1:]))
     rest = _without_sentences(part.lead[0], conclusion.moved)
     if rest is not None and ANAPHORA.match(without_block_marks(rest.text)):
         return part  # what follows speaks of the sentence above it; better said twice than torn apart
@@ -67,8 +68,8 @@ def fitting(conclusion: str, summary: str, length: int, words: Words) -> str:
     if len(conclusion) <= room or length > MAX_BODY:
         return conclusion
     items = summary.split(words.item_joint)
-    fitting = [words.item_joint.join(items[:count]) for count in range(len(items), 0, -1)]
-    return next((text for text in fitting if len(text) <= room), "")
+    shorter = (words.item_joint.join(items[:count]) for count in range(len(items), 0, -1))
+    return next((text for text in shorter if len(text) <= room), "")
 
 
 def with_document_facts(part: Part, fields: RawFields, words: Words) -> Part:

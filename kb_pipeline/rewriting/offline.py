@@ -25,6 +25,15 @@ from kb_pipeline.models import (
     RewriteOutcome,
     Severity,
 )
+from kb_pipeline.rewriting.arranging import (
+    fitting,
+    link_to,
+    taken_blocks,
+    with_conclusion,
+    with_document_facts,
+    with_named_lead,
+    without_moved,
+)
 from kb_pipeline.rewriting.blocks import BlockSource, read_blocks
 from kb_pipeline.rewriting.cleaning import clean_body
 from kb_pipeline.rewriting.conclusion import choose_conclusion
@@ -48,6 +57,7 @@ from kb_pipeline.rewriting.splitting import CONCLUSION_ROOM, MAX_BODY, MIN_BODY,
 from kb_pipeline.rewriting.structure import RawOutline, is_link_list, read_outline, without_empty
 from kb_pipeline.rewriting.summary import summarise
 from kb_pipeline.rewriting.titles import one_line
+from kb_pipeline.rewriting.vocabulary import DOCUMENT_TYPES
 from kb_pipeline.text.glossary import Glossary
 
 RULES_VERSION = "offline-1"
@@ -146,80 +156,92 @@ class OfflineRewriter:
         self, reading: _Reading, parts: Sequence[Part], updated: date, *, is_index: bool
     ) -> tuple[PageDraft, ...]:
         titles = _titles(reading, parts)
-        base = reading.context.base_path
-        paths = part_paths(base, titles, [part.heading for part in parts], reading.context.existing)
-        fields, words = reading.fields, reading.words
-        scope = choose_scope(
-            fields.values,
-            f"{titles[0]}\n{reading.document.path}",
-            reading.source.text,
-            scopes=reading.context.scopes,
-            configured=reading.document.scope,
-            default=reading.context.default_scope,
+        headings = [part.heading for part in parts]
+        paths = part_paths(reading.context.base_path, titles, headings, reading.context.existing)
+        common = PageDraft(
+            path="",
+            title="",
+            scope=_scope(reading),
+            summary="",
+            keywords=(),
+            body="",
+            updated=updated,
+            status=reading.fields.status,
+            tags=reading.fields.tags,
+            kind="index" if is_index else None,
+            evergreen=reading.fields.evergreen,
         )
-        addresses = anchor_addresses(parts, paths, titles, reading.outline.title_anchors)
-        described = fields.description or fields.summary
         terms = DocumentTerms.of(reading.source.text, _said_beside(reading))
+        shown: list[Part] = []
         drafts: list[PageDraft] = []
-        bodies: list[str] = []
-        for index, (part, title, path) in enumerate(zip(parts, titles, paths, strict=True)):
-            conclusion = choose_conclusion(part, reading.prose, reading.dropped, described if index == 0 else "")
-            taken = taken_blocks(part, conclusion)
-            subtitle = _telling_subtitle(reading) if index == 0 else ""
-            shown = part if subtitle else without_moved(part, conclusion)
-            if index == 0:
-                shown = with_document_facts(shown, fields, words)
-            shown = with_named_lead(shown, words, subtitle)
-            first_lines = conclusion.text if conclusion is not None else ""
-            summary = summarise(
-                shown,
-                title,
-                first_lines,
-                reading.facts,
-                words,
-                written=fields.summary if index == 0 else "",
-                taken_from=taken,
-                is_index=is_index,
-            )
-            if not first_lines or (part.oversize and len(first_lines) > len(summary)):
-                first_lines = summary
-            if index == 0 and fields.successor:
-                pointer = words.superseded.format(link=link_to(fields.successor))
-                first_lines = f"{pointer}\n\n{first_lines}" if first_lines else pointer
-            first_lines = fitting(first_lines, summary, len(page_body(title, "", shown)), words)
-            bodies.append(page_body(title, first_lines, shown))
-            keywords = choose_keywords(
-                lines=_keyword_lines(reading, part, index),
-                part=with_conclusion(shown, first_lines),
-                document=reading.source.text,
-                terms=terms,
-                file_name=written_stem(reading.document.path),
-                glossary=self._glossary,
-                written=(*fields.keywords, *fields.tags) if index == 0 else (),
-            )
-            drafts.append(
-                PageDraft(
-                    path=path,
-                    title=title,
-                    scope=scope,
-                    summary=summary,
-                    keywords=keywords,
-                    body="",
-                    updated=updated,
-                    status=fields.status,
-                    related=_neighbours(index, paths, words),
-                    tags=fields.tags,
-                    aliases=_aliases(reading, title) if index == 0 else (),
-                    kind="index" if is_index else None,
-                    evergreen=fields.evergreen,
-                    extra=fields.extra if index == 0 else {},
-                )
-            )
-        bodies = with_definitions(bodies, reading.source)
+        for index, part in enumerate(parts):
+            named = replace(common, path=paths[index], title=titles[index])
+            arranged, draft = self._page(reading, part, named, terms, first=index == 0)
+            shown.append(arranged)
+            drafts.append(replace(draft, related=_neighbours(index, paths, reading.words)))
+        addresses = anchor_addresses(shown, paths, titles, reading.outline.title_anchors)
+        bodies = with_definitions([draft.body for draft in drafts], reading.source)
         return tuple(
             replace(draft, body=with_own_links(body, draft.path, addresses))
             for draft, body in zip(drafts, bodies, strict=True)
         )
+
+    def _page(
+        self, reading: _Reading, part: Part, draft: PageDraft, terms: DocumentTerms, *, first: bool
+    ) -> tuple[Part, PageDraft]:
+        """The part as it is shown, and its page but for links and what needs the other parts."""
+        fields, words = reading.fields, reading.words
+        described = (fields.description or fields.summary) if first else ""
+        conclusion = choose_conclusion(part, reading.prose, reading.dropped, described)
+        subtitle = _telling_subtitle(reading) if first else ""
+        shown = part if subtitle else without_moved(part, conclusion)
+        if first:
+            shown = with_document_facts(shown, fields, words)
+        shown = with_named_lead(shown, words, subtitle)
+        opening = conclusion.text if conclusion is not None else ""
+        summary = summarise(
+            shown,
+            draft.title,
+            opening,
+            reading.facts,
+            words,
+            written=fields.summary if first else "",
+            taken_from=taken_blocks(part, conclusion),
+            is_index=draft.kind == "index",
+        )
+        if not opening or (part.oversize and len(opening) > len(summary)):
+            opening = summary
+        pointer = words.superseded.format(link=link_to(fields.successor)) + "\n\n" if first and fields.successor else ""
+        length = len(page_body(draft.title, pointer, shown))
+        opening = (pointer + fitting(opening, summary, length, words)).strip()
+        keywords = choose_keywords(
+            lines=_keyword_lines(reading, part, first=first),
+            part=with_conclusion(shown, opening),
+            document=reading.source.text,
+            terms=terms,
+            file_name=written_stem(reading.document.path),
+            glossary=self._glossary,
+            written=_written_keywords(fields) if first else (),
+        )
+        return shown, replace(
+            draft,
+            summary=summary,
+            keywords=keywords,
+            body=page_body(draft.title, opening, shown),
+            aliases=_aliases(reading, draft.title) if first else (),
+            extra=fields.extra if first else {},
+        )
+
+
+def _scope(reading: _Reading) -> str:
+    return choose_scope(
+        reading.fields.values,
+        f"{reading.outline.title}\n{reading.document.path}",
+        reading.source.text,
+        scopes=reading.context.scopes,
+        configured=reading.document.scope,
+        default=reading.context.default_scope,
+    )
 
 
 def _read(document: RawDocument, context: RewriteContext, fields: RawFields, cleaned: str) -> _Reading:
@@ -272,13 +294,18 @@ def _telling_subtitle(reading: _Reading) -> str:
     return "" if subtitle.casefold() in title.casefold() else subtitle
 
 
-def _keyword_lines(reading: _Reading, part: Part, index: int) -> list[tuple[str, float]]:
+def _keyword_lines(reading: _Reading, part: Part, *, first: bool) -> list[tuple[str, float]]:
     """Lines whose words matter most: the title on the first page, on further ones what tells them from it."""
     title = reading.outline.title
-    if index:
+    if not first:
         heading = plain(part.heading).replace(reading.words.continued.format(heading=""), "")
         return [(heading, 3.0), (title, 1.5)]
     return [(title, 4.0), *((hint, 2.0) for hint in (reading.outline.subtitle, *reading.fields.aliases) if hint)]
+
+
+def _written_keywords(fields: RawFields) -> tuple[str, ...]:
+    """The author's keywords and tags, but for tags that name a type of document."""
+    return (*fields.keywords, *(tag for tag in fields.tags if tag.casefold() not in DOCUMENT_TYPES))
 
 
 def _said_beside(reading: _Reading) -> tuple[str, ...]:
