@@ -29,20 +29,41 @@ LOOK_UP = 2000
 
 
 class IndexableStore(VectorStore, Protocol):
-    """What indexing needs beyond reading."""
+    """What indexing needs beyond ``ports.VectorStore``."""
 
-    def stored_hashes(self, model_version: str, concepts: Collection[str] | None = None) -> dict[Key, str]: ...
+    def stored_hashes(self, model_version: str, concepts: Collection[str] | None = None) -> dict[Key, str]:
+        """As in the port, of all pages or of the named ones."""
+        ...
 
-    def optimise(self, model_version: str) -> bool: ...
+    def page_stamps(self, model_version: str, concepts: Collection[str] | None = None) -> dict[str, tuple[str, int]]:
+        """concept_name → stamp and number of rows, of every page with rows or of the named ones."""
+        ...
+
+    def apply(
+        self,
+        model_version: str,
+        dimensions: int,
+        upserts: Iterable[tuple[Chunk, Vectors]],
+        removed: Iterable[Key],
+        pages: Mapping[str, tuple[str, int]] | None = None,
+    ) -> None:
+        """As in the port; with the stamps of the pages that are thereby complete."""
+        ...
+
+    def optimise(self, model_version: str) -> bool:
+        """After a load: statistics and indexes."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class PagePlan:
-    """One page: chunks whose row is missing or old, and rows whose section is gone."""
+    """One page: chunks whose row is missing or old, rows whose section is gone, and the rows it has then."""
 
     concept_name: str
     changed: tuple[Chunk, ...]
     removed: tuple[Key, ...]
+    rows: int
+    stamp: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +80,7 @@ class EmbeddingPlan:
         return sum(len(page.changed) for page in self.pages)
 
     def __bool__(self) -> bool:
-        return bool(self.pages or self.gone)
+        return bool(self.gone) or any(page.changed or page.removed for page in self.pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +99,11 @@ class EmbeddingReport:
     problem: str | None = None
 
 
+def page_stamp(page: WikiPage, max_tokens: int = MAX_TOKENS) -> str:
+    """Changes with all that its chunks are made of (the text scheme is part of the model's version)."""
+    return f"{page.fingerprint}/{max_tokens}"
+
+
 def plan_embeddings(
     pages: Iterable[WikiPage],
     stored_hashes: Mapping[Key, str],
@@ -88,7 +114,7 @@ def plan_embeddings(
     """Compares pages with the stored rows; drafts have none.
 
     ``gone`` None: ``pages`` are the whole wiki, and every other stored row goes. Else only the rows of ``pages`` and of
-    the named concepts are judged, so that one changed page costs its own chunks.
+    the named concepts are judged.
     """
     stored: dict[str, set[Key]] = {}
     for key in stored_hashes:
@@ -99,14 +125,12 @@ def plan_embeddings(
         chunks = [] if page.is_draft else chunk_page(page, max_tokens)
         keys = {(chunk.concept_name, chunk.section_id) for chunk in chunks}
         changed = tuple(
-            chunk
-            for chunk in chunks
-            if stored_hashes.get((chunk.concept_name, chunk.section_id)) != chunk.content_hash
+            chunk for chunk in chunks if stored_hashes.get((chunk.concept_name, chunk.section_id)) != chunk.content_hash
         )
         removed = tuple(sorted(stored.pop(page.concept_name, set()) - keys))
         unchanged += len(chunks) - len(changed)
-        if changed or removed:
-            plans.append(PagePlan(page.concept_name, changed, removed))
+        if chunks or removed:
+            plans.append(PagePlan(page.concept_name, changed, removed, len(chunks), page_stamp(page, max_tokens)))
     leaving = stored if gone is None else {name: stored[name] for name in gone if name in stored}
     return EmbeddingPlan(tuple(plans), tuple(sorted(key for keys in leaving.values() for key in keys)), unchanged)
 
@@ -122,24 +146,34 @@ def embed_pages(
     batch_texts: int = BATCH_TEXTS,
     stop: Callable[[], bool] | None = None,
 ) -> EmbeddingReport:
-    """Plans (see ``plan_embeddings``) and applies it, batch by batch.
+    """Brings the stored vectors in step with ``pages``, batch by batch; what did not change is not even read.
 
-    ``stop`` is asked before each batch. A provider that fails ends the run with ``complete`` False: what was embedded
-    so far stays. Database errors are raised.
+    ``pages`` are the whole wiki, and every other page's rows go; or, with ``gone``, some pages, and the rows of the
+    named concepts go. ``stop`` is asked before each batch. A provider that fails ends the run with ``complete`` False:
+    what was embedded so far stays. Database errors are raised.
     """
     begun = time.monotonic()
-    concepts = None if gone is None else [*(page.concept_name for page in pages), *gone]
-    stored = store.stored_hashes(embedder.model_version, concepts)
-    plan = plan_embeddings(pages, stored, gone=gone, max_tokens=max_tokens)
+    model = embedder.model_version
+    stamps = store.page_stamps(model, None if gone is None else [*(page.concept_name for page in pages), *gone])
+    unread = {
+        page.concept_name
+        for page in pages
+        if not page.is_draft and stamps.get(page.concept_name, ("", 0))[0] == page_stamp(page, max_tokens)
+    }
+    work = [page for page in pages if page.concept_name not in unread]
+    leaving = set(stamps) - {page.concept_name for page in pages}
+    concepts = leaving | {page.concept_name for page in work if page.concept_name in stamps}
+    stored = store.stored_hashes(model, concepts) if concepts else {}
+    plan = plan_embeddings(work, stored, gone=leaving, max_tokens=max_tokens)
     run = _Run(embedder, store, progress, plan)
     problem = run.execute(batch_texts, stop or (lambda: False))
     if run.embedded or run.reused:
-        store.optimise(embedder.model_version)
+        store.optimise(model)
     return EmbeddingReport(
         embedded=run.embedded,
         reused=run.reused,
         removed=run.removed,
-        unchanged=plan.unchanged,
+        unchanged=plan.unchanged + sum(stamps[name][1] for name in unread),
         seconds=time.monotonic() - begun,
         complete=problem is None,
         problem=problem,
@@ -176,7 +210,7 @@ class _Run:
             if self.progress is not None:
                 self.progress.update("embeddings", pace.done, self.plan.texts, pace.left())
         if self.plan.gone:
-            self._store([], self.plan.gone)
+            self._store([], self.plan.gone, {name: ("", 0) for name, _ in self.plan.gone})
         return None
 
     def _known(self) -> dict[str, Vectors]:
@@ -220,6 +254,7 @@ class _Run:
         self._store(
             [(chunk, self._vectors[chunk.content_hash]) for chunk in chunks],
             [key for page in batch for key in page.removed],
+            {page.concept_name: (page.stamp, page.rows) for page in batch},
         )
         self.embedded += made
         self.reused += len(chunks) - made
@@ -228,8 +263,13 @@ class _Run:
             if not self._uses[chunk.content_hash]:
                 del self._vectors[chunk.content_hash]  # memory stays flat over a long build
 
-    def _store(self, upserts: Sequence[tuple[Chunk, Vectors]], removed: Sequence[Key]) -> None:
-        self.store.apply(self.embedder.model_version, self.embedder.dimensions, upserts, removed)
+    def _store(
+        self,
+        upserts: Sequence[tuple[Chunk, Vectors]],
+        removed: Sequence[Key],
+        pages: Mapping[str, tuple[str, int]],
+    ) -> None:
+        self.store.apply(self.embedder.model_version, self.embedder.dimensions, upserts, removed, pages)
         self.removed += len(removed)
 
 

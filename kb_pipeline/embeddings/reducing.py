@@ -93,7 +93,7 @@ def _words(block: str) -> str:
 def _inside_word(match: re.Match[str]) -> str:
     """Underscores of a name are kept, those of emphasis are not."""
     text, begin, end = match.string, match.start(), match.end()
-    joined = 0 < begin and end < len(text) and text[begin - 1].isalnum() and text[end].isalnum()
+    joined = begin > 0 and end < len(text) and text[begin - 1].isalnum() and text[end].isalnum()
     return match[0] if joined else ""
 
 

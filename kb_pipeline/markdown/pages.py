@@ -21,6 +21,7 @@ from kb_pipeline.markdown.front_matter import (
     split_front_matter,
 )
 from kb_pipeline.markdown.outline import parse_body
+from kb_pipeline.markdown.page_fields import FieldReader
 from kb_pipeline.markdown.yaml_write import block_items, entry, flow_list, one_line
 from kb_pipeline.models import (
     PageDraft,

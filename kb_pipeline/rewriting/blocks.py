@@ -17,19 +17,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 UNKNOWN_LANGUAGE = "text"
+"""Of a block that names none. Guessing another would change what its lines count as (``text.code_facts``)."""
+
 _LONGEST_SETEXT = 100
 """A paragraph above ``---`` that is longer was meant as a paragraph and a rule, not as a heading."""
 
 _FENCE_OPENING = re.compile(r"^(?P<before>.*?)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$")
 _ATX = re.compile(
     r"^(?P<before>[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*[\s>]*)#{1,6}(?:[ \t]+(?P<text>.*?))?(?:[ \t]+#+)?[ \t]*$"
-)
-_JSON_LINE = re.compile(r"^\s*\"[^\"\n]+\"\s*:", re.MULTILINE)
-_COMMAND = re.compile(
-    r"^\s*(?:\$ \S|#|(?:sudo|cd|ls|cat|curl|wget|git|docker|docker-compose|kubectl|helm|npm|npx|yarn|pip3?|python3?|uv|apt|apt-get|yum"
-    r"|brew|systemctl|journalctl|service|ssh|scp|rsync|rm|cp|mv|mkdir|touch|echo|export|source|grep|rg|find|chmod|chown|tar|make"
-    r"|knife|gcloud|gsutil|aws|az|openssl|terraform|psql|mysql|redis-cli|bundle|rake|chef-client|gitlab-\w+|ps|df|du|tail|head"
-    r"|awk|sed|dig|ping|telnet|nc|ip|watch|kill|vault|consul|ansible|ansible-playbook|go|cargo|node|bash|sh)(?:\s|$))"
 )
 _DRAWN = re.compile(r"^(?:[ \t]*(?:\+[-=+]{3,}|\|.*\|)[^\n]*(?:\n|$)){2,}$")
 """A paragraph of rows drawn with bars and dashes, which no parser takes for a table: it is read as drawn."""
@@ -178,20 +173,11 @@ def _drawn(block: Block) -> Block:
     return replace(block, kind=BlockKind.CODE, text=_fenced(block.text))
 
 
-def guessed_language(content: str) -> str:
-    """``sh`` or ``json`` where that is plain to see, else ``text``."""
-    lines = [line for line in content.split("\n") if line.strip()]
-    if lines and lines[0].lstrip()[:1] in "{[" and lines[-1].rstrip()[-1:] in "}]" and _JSON_LINE.search(content):
-        return "json"
-    commands = [line for line in lines if not line.startswith((" ", "\t"))] or lines
-    return "sh" if commands and all(_COMMAND.match(line) for line in commands) else UNKNOWN_LANGUAGE
-
-
 def _fenced(content: str) -> str:
     content = content.strip("\n")
     longest = max((len(run) for run in re.findall(r"`{3,}", content)), default=2)
     mark = "`" * (longest + 1)
-    return f"{mark}{guessed_language(content)}\n{content}\n{mark}"
+    return f"{mark}{UNKNOWN_LANGUAGE}\n{content}\n{mark}"
 
 
 def _repair(tokens: list[Token], lines: list[str]) -> None:
@@ -216,7 +202,7 @@ def _repair_fence(token: Token, lines: list[str], first: int, last: int) -> None
     if opening is None:
         return
     before, mark = opening.group("before"), opening.group("mark")
-    info = token.info.strip() or guessed_language(token.content)
+    info = token.info.strip() or UNKNOWN_LANGUAGE
     lines[first] = f"{before}{mark}{info}"
     closing = lines[last - 1].strip(" \t>")
     closed = last - 1 > first and closing.startswith(mark) and not closing.strip(mark[0])

@@ -31,6 +31,7 @@ from kb_pipeline.markdown.front_matter import set_fields, split_front_matter
 from kb_pipeline.markdown.links import LinkResolver, Resolved
 from kb_pipeline.markdown.pages import render_page, restamp
 from kb_pipeline.models import Finding, PageDraft, Related, Severity, WikiPage
+from kb_pipeline.rewriting.language import detect_language
 from kb_pipeline.rewriting.link_page import PageLinks, PendingLink, link_page
 from kb_pipeline.rewriting.link_state import FIELD, LinkState
 from kb_pipeline.rewriting.link_targets import LinkTargets, RawNames
@@ -61,11 +62,16 @@ def link_pass(
 
     ``ownership``: raw document → its pages in order of part. ``files``: other files under ``raw/``. ``documents``: raw
     documents without a page too. ``raw_folder``: the way from ``knowledge/`` to ``raw/``. ``read_text``: the file of a
-    page as it is on disk (LF or CR LF).
+    page as it is on disk (LF or CR LF). ``language``: of pages whose title and summary do not tell.
     """
     changeable = frozenset(path for path, page in pages.items() if _is_ours(page))
     states = {path: LinkState.of(pages[path]) for path in changeable}
-    naming = distinguish(pages, {path: state.title for path, state in states.items()}, language)
+    # Titles and summaries tell it, which this pass does not change: a mark in the text must not tip the balance.
+    languages = {
+        path: detect_language(f"{states[path].title or pages[path].title}\n{pages[path].summary}", language)
+        for path in changeable
+    }
+    naming = distinguish(pages, {path: state.title for path, state in states.items()}, languages)
     named = {path: replace(pages[path], title=title) for path, title in naming.titles.items()}
     resolver = LinkResolver([named.get(path, page) for path, page in pages.items()])
     raw = RawNames({*documents, *ownership}, files)
@@ -79,7 +85,7 @@ def link_pass(
             base_title=naming.bases.get(path),
             title_edit=naming.edits.get(path),
             raw_folder=raw_folder,
-            language=language,
+            language=languages[path],
         )
 
     def page_of(target: str, from_path: str) -> str | None:
@@ -88,7 +94,7 @@ def link_pass(
 
     pairs = [(path, target) for path, result in linked.items() for target in result.targets]
     pairs += _neighbours(pages, ownership)
-    relations = derive_relations(pages, changeable, pairs, page_of, language)
+    relations = derive_relations(pages, languages, pairs, page_of)
     changes: dict[str, str] = {}
     findings = [*naming.findings, *relations.findings]
     for path, result in linked.items():
@@ -105,7 +111,9 @@ def link_pass(
         # What the pass writes into the front matter moves the body down.
         moved = _front_lines(changes[path], result.body) + 1 - pages[path].body_line if path in changes else 0
         pending += [replace(item, line=item.line + moved) for item in result.pending]
-    return LinkPlan(changes, tuple(pending), tuple(sorted(findings, key=lambda finding: (finding.path, finding.message))))
+    return LinkPlan(
+        changes, tuple(pending), tuple(sorted(findings, key=lambda finding: (finding.path, finding.message)))
+    )
 
 
 def _front_lines(text: str, body: str) -> int:

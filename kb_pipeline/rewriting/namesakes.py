@@ -37,8 +37,11 @@ class Naming:
     findings: tuple[Finding, ...]
 
 
-def distinguish(pages: Mapping[str, WikiPage], bases: Mapping[str, str | None], language: str) -> Naming:
-    """``bases``: each page that may be changed → the title it had before its scope was added, None when it was not."""
+def distinguish(pages: Mapping[str, WikiPage], bases: Mapping[str, str | None], languages: Mapping[str, str]) -> Naming:
+    """``bases``: each page that may be changed → the title it had before its scope was added, None when it was not.
+
+    ``languages``: of each of these pages.
+    """
     before: dict[str, str] = {}
     groups: dict[str, list[WikiPage]] = defaultdict(list)
     for path, page in pages.items():
@@ -58,7 +61,7 @@ def distinguish(pages: Mapping[str, WikiPage], bases: Mapping[str, str | None], 
     findings: list[Finding] = []
     for path in sorted(bases):
         page, base = pages[path], before[path]
-        title = base + _suffix(page.scope, language) if path in wanted else base
+        title = base + _suffix(page.scope, languages[path]) if path in wanted else base
         if title == page.title:
             continue
         edit = _edit_of_h1(page, page.title[len(base) :], title[len(base) :])

@@ -34,19 +34,18 @@ class Relations:
 
 def derive_relations(
     pages: Mapping[str, WikiPage],
-    changeable: frozenset[str],
+    languages: Mapping[str, str],
     links: Iterable[tuple[str, str]],
     resolve: Callable[[str, str], str | None],
-    language: str,
 ) -> Relations:
-    """``links``: page → page, as found in bodies, and between neighbouring parts. ``resolve(target, from_path)``: the
+    """``languages``: of each page that may be changed. ``links``: page → page, as found in bodies, and between neighbouring parts. ``resolve(target, from_path)``: the
     page that a written entry means.
 
     Pairs that link to each other come first, then those whose pages have the fewest links: a pair says more about a
     page with two links than about one with two hundred.
     """
-    lists = _Lists(pages, changeable, resolve)
-    findings = lists.answer(ANSWERED.get(language, ANSWERED["en"]))
+    lists = _Lists(pages, languages, resolve)
+    findings = lists.answer()
     directions: Counter[tuple[str, str]] = Counter()
     for source, target in set(links):
         if source != target and lists.may_pair(source) and lists.may_pair(target):
@@ -54,24 +53,24 @@ def derive_relations(
     degree = Counter(path for pair in directions for path in pair)
     order = sorted(directions, key=lambda pair: (-directions[pair], degree[pair[0]] + degree[pair[1]], pair))
     for pair in order:
-        lists.pair(*pair, LINKED.get(language, LINKED["en"]))
-    return Relations({path: lists.in_order(path) for path in changeable}, tuple(findings))
+        lists.pair(*pair)
+    return Relations({path: lists.in_order(path) for path in languages}, tuple(findings))
 
 
 class _Lists:
     """The lists while they grow."""
 
     def __init__(
-        self, pages: Mapping[str, WikiPage], changeable: frozenset[str], resolve: Callable[[str, str], str | None]
+        self, pages: Mapping[str, WikiPage], languages: Mapping[str, str], resolve: Callable[[str, str], str | None]
     ) -> None:
         self._pages = pages
-        self._changeable = changeable
+        self._changeable = languages
         self.entries: dict[str, list[Related]] = defaultdict(list)
         self._named: dict[str, set[str]] = defaultdict(set)
         self._declared: list[tuple[str, str]] = []
         for path, page in pages.items():
             for entry in page.related:
-                if path in changeable and entry.comment in MARKS:
+                if path in languages and entry.comment in MARKS:
                     continue
                 self.entries[path].append(entry)
                 target = resolve(entry.path, path)
@@ -84,14 +83,14 @@ class _Lists:
         page = self._pages[path]
         return path in self._changeable and page.kind != "index" and page.status is PageStatus.CURRENT
 
-    def answer(self, comment: str) -> list[Finding]:
+    def answer(self) -> list[Finding]:
         """Name each page that names another one there too. What cannot be is told."""
         findings = []
         for source, target in sorted(self._declared):
             if source in self._named[target] or self._pages[source].is_draft or self._pages[target].is_draft:
                 continue
             if target in self._changeable and self._has_room(target):
-                self._add(target, source, comment)
+                self._add(target, source, ANSWERED)
                 continue
             why = f"already has {MOST} entries" if target in self._changeable else "is not the product's to change"
             message = (
@@ -100,11 +99,11 @@ class _Lists:
             findings.append(Finding("related-one-sided", Severity.WARNING, source, message, field="related", own=False))
         return findings
 
-    def pair(self, one: str, other: str, comment: str) -> None:
+    def pair(self, one: str, other: str) -> None:
         missing = [(a, b) for a, b in ((one, other), (other, one)) if b not in self._named[a]]
         if all(self._has_room(path) for path, _ in missing):
             for path, target in missing:
-                self._add(path, target, comment)
+                self._add(path, target, LINKED)
 
     def in_order(self, path: str) -> tuple[Related, ...]:
         """As they were written, then the pass's own by path: so that a list changes only when its entries do."""
@@ -115,6 +114,6 @@ class _Lists:
     def _has_room(self, path: str) -> bool:
         return len(self.entries[path]) < MOST
 
-    def _add(self, path: str, target: str, comment: str) -> None:
-        self.entries[path].append(Related(target, comment))
+    def _add(self, path: str, target: str, mark: Mapping[str, str]) -> None:
+        self.entries[path].append(Related(target, mark[self._changeable[path]]))
         self._named[path].add(target)

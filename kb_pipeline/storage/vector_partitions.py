@@ -126,6 +126,7 @@ def drop_partition(session: Session, model_version: str) -> None:
     if partition is not None:
         partition.run(session, "drop table {table}")
         session.execute("delete from wiki.embedding_models where model_version = %s", (model_version,))
+        session.execute("delete from wiki.embedded_pages where model_version = %s", (model_version,))
 
 
 def build_index(session: Session, partition: Partition) -> bool:

@@ -8,7 +8,7 @@ Keys are (concept_name, section_id). A long section is stored in parts ``id``, `
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,27 @@ class PgVectorStore:
                 rows = session.execute(partition.sql(query), (list(concepts),))
             return {(name, section): content for name, section, content in rows}
 
+    def page_stamps(
+        self, model_version: str, concepts: Collection[str] | None = None
+    ) -> dict[str, tuple[str, int]]:
+        """concept_name → the stamp given to ``apply`` and the rows there are, of all pages with rows or of the named.
+
+        The stamp is "" where the rows are not those that were written with it.
+        """
+        with self._reading(model_version) as (session, partition):
+            if partition is None:
+                return {}
+            names = None if concepts is None else list(concepts)
+            statement = partition.sql(
+                "select found.concept_name, case when page.rows = found.rows then page.stamp else '' end, found.rows"
+                " from (select concept_name, count(*) as rows from {table}"
+                " where %(names)s::text[] is null or concept_name = any(%(names)s) group by concept_name) found"
+                " left join wiki.embedded_pages page"
+                " on page.concept_name = found.concept_name and page.model_version = %(model)s"
+            )
+            rows = session.execute(statement, {"names": names, "model": model_version})
+            return {name: (stamp, count) for name, stamp, count in rows}
+
     def known_vectors(self, model_version: str, content_hashes: Sequence[str]) -> dict[str, Vectors]:
         """Vectors already made for these texts, by content hash, each of shape (1, dim)."""
         with self._reading(model_version) as (session, partition):
@@ -74,8 +95,11 @@ class PgVectorStore:
         dimensions: int,
         upserts: Iterable[tuple[Chunk, Vectors]],
         removed: Iterable[tuple[str, str]],
+        pages: Mapping[str, tuple[str, int]] | None = None,
     ) -> None:
         """One transaction: rows written and rows of vanished sections deleted.
+
+        ``pages``: concept_name → a stamp of the page and the rows that it has now (none: it is forgotten).
 
         Raises ValueError, and writes nothing, when a vector is not ``dimensions`` finite numbers; DatabaseError when
         the model is stored with another width.
@@ -102,6 +126,8 @@ class PgVectorStore:
                 _delete(session, partition, gone)
             if rows:
                 _upsert(session, partition, rows.values())
+            if pages:
+                _record(session, model_version, pages)
 
     def search(self, model_version: str, query: Vectors, top_k: int) -> list[VectorHit]:
         """The ``top_k`` nearest rows, nearest first: exact below 20,000 rows, by HNSW above."""
@@ -188,6 +214,17 @@ def _delete(session: Session, partition: Partition, keys: Sequence[tuple[str, st
         ),
         ([name for name, _ in keys], [section for _, section in keys]),
     )
+
+
+def _record(session: Session, model_version: str, pages: Mapping[str, tuple[str, int]]) -> None:
+    names = list(pages)
+    session.execute(
+        "insert into wiki.embedded_pages as page (model_version, concept_name, stamp, rows)"
+        " select %s, * from unnest(%s::text[], %s::text[], %s::int[])"
+        " on conflict (model_version, concept_name) do update set stamp = excluded.stamp, rows = excluded.rows",
+        (model_version, names, [pages[name][0] for name in names], [pages[name][1] for name in names]),
+    )
+    session.execute("delete from wiki.embedded_pages where model_version = %s and rows = 0", (model_version,))
 
 
 def _upsert(session: Session, partition: Partition, rows: Collection[tuple[Chunk, Any]]) -> None:

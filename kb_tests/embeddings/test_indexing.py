@@ -44,6 +44,14 @@ def test_a_second_run_with_nothing_changed_calls_nobody_and_writes_nothing() -> 
     assert (len(embedder.calls), len(store.applied)) == (calls, applied)
 
 
+def test_a_page_that_lost_a_row_is_read_again_although_its_stamp_fits() -> None:
+    store, embedder = MemoryVectorStore(), CountingEmbedder()
+    pages = [page("a.md", "第一節"), page("b.md", "第二節")]
+    embed_pages(pages, embedder, store)
+    del store.rows[embedder.model_version]["a", "_lead"]
+    assert figures(embed_pages(pages, embedder, store)) == (1, 0, 0, 3)
+
+
 def test_only_what_changed_is_embedded_and_vanished_sections_go_with_it() -> None:
     store, embedder = MemoryVectorStore(), CountingEmbedder()
     embed_pages([page("a.md", "第一節", "第二節"), page("b.md", "別的頁")], embedder, store)

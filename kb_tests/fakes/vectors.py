@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +23,7 @@ class MemoryVectorStore:
     rows: dict[str, dict[Key, tuple[Chunk, Vectors]]] = field(default_factory=dict)
     applied: list[tuple[list[Key], list[Key]]] = field(default_factory=list)
     optimised: list[str] = field(default_factory=list)
+    stamps: dict[str, dict[str, tuple[str, int]]] = field(default_factory=dict)
 
     def stored_hashes(self, model_version: str, concepts: Collection[str] | None = None) -> dict[Key, str]:
         rows = self.rows.get(model_version, {})
@@ -38,6 +40,7 @@ class MemoryVectorStore:
         dimensions: int,
         upserts: Iterable[tuple[Chunk, Vectors]],
         removed: Iterable[Key],
+        pages: Mapping[str, tuple[str, int]] | None = None,
     ) -> None:
         rows = self.rows.setdefault(model_version, {})
         written = {(chunk.concept_name, chunk.section_id): (chunk, vector) for chunk, vector in upserts}
@@ -45,7 +48,17 @@ class MemoryVectorStore:
         for key in gone:
             rows.pop(key, None)
         rows.update(written)
+        self.stamps.setdefault(model_version, {}).update(pages or {})
         self.applied.append((list(written), gone))
+
+    def page_stamps(self, model_version: str, concepts: Collection[str] | None = None) -> dict[str, tuple[str, int]]:
+        counts = Counter(name for name, _ in self.rows.get(model_version, {}))
+        known = self.stamps.get(model_version, {})
+        return {
+            name: (known[name][0] if known.get(name, ("", 0))[1] == count else "", count)
+            for name, count in counts.items()
+            if concepts is None or name in concepts
+        }
 
     def search(self, model_version: str, query: Vectors, top_k: int) -> list[VectorHit]:
         hits = [

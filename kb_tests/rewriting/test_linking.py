@@ -473,13 +473,18 @@ def test_a_title_that_always_had_its_scope_keeps_it() -> None:
     assert wiki.link().changes == {}
 
 
-def test_in_english_the_brackets_are_narrow_and_links_in_a_title_do_not_stand_in_the_way() -> None:
-    wiki = Wiki(language="en").compile("a/s.md", "a/s.md", "x", title="Setup", scope="A")
-    wiki.compile("b/s.md", "b/s.md", "[gone](no.md)", title="Setup", scope="B")
-    wiki.compile("c/s.md", "c/s.md", body="x", title="see", scope="B")
+def test_what_is_added_to_a_page_is_in_the_pages_own_language() -> None:
+    english = {"title": "Setup", "summary": "install steps, ports, accounts needed before the first start"}
+    wiki = Wiki().compile("a/s.md", "a/s.md", "x", scope="A", **english)
+    wiki.compile("b/s.md", "b/s.md", "[gone](no.md) [c](../c/s.md)", scope="B", **english)
+    wiki.compile("c/s.md", "c/s.md", "字", scope="B")
     wiki.link()
     assert titles(wiki)["a/s.md"] == "Setup (A)"
-    assert wiki.body("b/s.md") == "gone (`no.md`)"
+    assert wiki.body("b/s.md") == "gone (`no.md`) [c](../c/s.md)"
+    assert [page.related[0].comment for path, page in wiki.pages().items() if page.related] == [
+        "linked in the text",
+        "內文連結",
+    ]
 
 
 def test_a_heading_that_cannot_take_a_scope_is_reported() -> None:
@@ -564,18 +569,21 @@ def test_building_step_by_step_gives_what_building_at_once_gives(
     assert wiki.texts == at_once.texts
 
 
-@pytest.mark.nightly
-def test_ten_thousand_pages_are_planned_in_seconds_and_one_change_costs_no_more() -> None:
+def seconds_for(count: int) -> float:
+    """CPU time of a pass over so many linked pages, nothing having changed."""
     wiki = Wiki()
-    for number in range(10_000):
+    for number in range(count):
+        links = " ".join(f"[n](../d{(number * k) % 50}/p{(number * k) % count}.md#節)" for k in (1, 3, 7, 11))
         folder = f"d{number % 50}"
-        links = " ".join(f"[n](../d{(number * k) % 50}/p{(number * k) % 10_000}.md#節)" for k in (1, 3, 7, 11))
-        wiki.compile(f"docs/{folder}/p{number}.md", f"{folder}/p{number}.md", f"{links}\n\n## 節\n\n字")
+        wiki.compile(f"docs/{folder}/p{number}.md", f"{folder}/p{number}.md", f"{links} [no](no.md)\n\n## 節\n\n字")
     pages = wiki.pages()
-    started = time.perf_counter()
     plan = link_pass(pages, wiki.raw, wiki.texts.__getitem__)
-    first = time.perf_counter() - started
     pages |= {path: read_page(path, text.encode()) for path, text in plan.changes.items()}
-    started = time.perf_counter()
+    started = time.process_time()
     assert link_pass(pages, wiki.raw, wiki.texts.__getitem__).changes == {}
-    assert (first < 20, time.perf_counter() - started < 5) == (True, True)
+    return time.process_time() - started
+
+
+@pytest.mark.nightly
+def test_the_cost_of_a_pass_grows_with_the_pages_and_no_faster() -> None:
+    assert seconds_for(4_000) < 7 * min(seconds_for(1_000) for _ in range(2))

@@ -133,6 +133,18 @@ def test_named_rows_are_scored_in_one_query_a_split_section_by_its_best_part(sto
     }
 
 
+def test_a_page_keeps_its_stamp_as_long_as_its_rows_are_those_written_with_it(store: PgVectorStore) -> None:
+    rows = [(chunk("a", "x"), unit([1, 0, 0])), (chunk("a", "y"), unit([0, 1, 0])), (chunk("b"), unit([0, 0, 1]))]
+    store.apply(MODEL, 3, rows, [], {"a": ("stamp", 2)})
+    assert store.page_stamps(MODEL) == {"a": ("stamp", 2), "b": ("", 1)}
+    assert store.page_stamps(MODEL, ["a", "z"]) == {"a": ("stamp", 2)}
+    store.apply(MODEL, 3, [], [("a", "x")])
+    assert store.page_stamps(MODEL)["a"] == ("", 1)
+    store.apply(MODEL, 3, [], [("a", "y")], {"a": ("", 0)})
+    assert store.page_stamps(MODEL) == {"b": ("", 1)}
+    assert store.page_stamps("unknown") == {}
+
+
 def test_vectors_are_found_again_by_the_hash_of_their_text(store: PgVectorStore) -> None:
     first = chunk("a")
     store.apply(MODEL, 3, [(first, unit([1, 0, 0]))], [])

@@ -23,3 +23,12 @@ create table wiki.embeddings (
 
 -- A text that moved to another page or section is recognised by its hash and keeps its vector.
 create index embeddings_content_hash on wiki.embeddings (content_hash);
+
+-- What was embedded of each page, and in how many rows: a page that still has this stamp need not be cut and hashed again.
+create table wiki.embedded_pages (
+    model_version text not null,
+    concept_name  text not null,
+    stamp         text not null,
+    rows          integer not null,
+    primary key (model_version, concept_name)
+);
