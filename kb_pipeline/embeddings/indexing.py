@@ -207,7 +207,7 @@ class _Run:
                 return str(error)
             self._apply(batch, made)
             pace.advance(batch)
-            if self.progress is not None:
+            if self.progress is not None and self.plan.texts:
                 self.progress.update("embeddings", pace.done, self.plan.texts, pace.left())
         if self.plan.gone:
             self._store([], self.plan.gone, {name: ("", 0) for name, _ in self.plan.gone})

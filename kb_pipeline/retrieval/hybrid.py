@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from kb_pipeline.errors import DatabaseError, ProviderError, SnapshotCorruptError
 from kb_pipeline.models import SearchAnswer, SearchHit
@@ -22,7 +23,9 @@ from kb_pipeline.retrieval.query import Query, parse_query
 from kb_pipeline.retrieval.vectors import SearchableStore, VectorCoverage, nearest_pages, section_similarities
 from kb_pipeline.storage.catalog import PageRecord
 from kb_pipeline.storage.snapshots import Snapshot
-from kb_pipeline.text.glossary import Glossary
+
+if TYPE_CHECKING:
+    from kb_pipeline.text.glossary import Glossary
 
 VECTOR_UNAVAILABLE = "vector_unavailable_fallback_to_keyword"
 EMBEDDINGS_INCOMPLETE = "embeddings_incomplete"

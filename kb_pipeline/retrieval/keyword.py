@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kb_pipeline.models import SearchAnswer
 from kb_pipeline.retrieval.answers import CurrentHash, HitMaker
 from kb_pipeline.retrieval.query import Query, parse_query
 from kb_pipeline.storage.snapshots import Snapshot
-from kb_pipeline.text.glossary import Glossary
 from kb_pipeline.text.sparse_index import SparseIndex
+
+if TYPE_CHECKING:
+    from kb_pipeline.text.glossary import Glossary
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from kb_pipeline.text.analyser import FIRST_CJK, analyse
 from kb_pipeline.text.folding import fold_script, narrow
-from kb_pipeline.text.glossary import Glossary
 from kb_pipeline.text.sparse_index import weigh_terms
+
+if TYPE_CHECKING:
+    from kb_pipeline.text.glossary import Glossary
 
 LONGEST_QUERY = 2_000
 """Characters that are searched for; whoever pastes a whole document means its beginning."""

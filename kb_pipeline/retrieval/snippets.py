@@ -16,18 +16,21 @@ _LONGEST_TEXT = 20_000
 _CUT = "…"
 _SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.\s")
 
+_RULE_CELL = r"[ \t]*:?-+:?[ \t]*"
+
 _NOISE = (
     (re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE), ""),  # fence marks
-    (re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL), " "),
+    (re.compile(r"<!--.{0,2000}?-->|%%.{0,2000}?%%", re.DOTALL), " "),
     (re.compile(r"!?\[\[(?:[^\[\]|]*\\?\|)?([^\[\]]*)\]\]"), r"\1"),
     (re.compile(r"!?\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)"), r"\1"),
     (re.compile(r"</?[A-Za-z][^<>]*>"), " "),
     (re.compile(r"^[ \t]*(?:[-*+]|\d+[.)]|>+|#{1,6})[ \t]+(?:\[[ xX]\][ \t]+)?", re.MULTILINE), ""),
-    (re.compile(r"^[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|?)+[ \t]*$", re.MULTILINE), ""),  # the rule below a table's head
+    (re.compile(r"^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$", re.MULTILINE), ""),  # a rule
+    (re.compile(rf"^[ \t]*\|?{_RULE_CELL}(?:\|{_RULE_CELL})+\|?[ \t]*$", re.MULTILINE), ""),  # below a table's head
     (re.compile(r"^[ \t]*\||\|[ \t]*$", re.MULTILINE), ""),
     (re.compile(r"[ \t]*\|[ \t]*"), " · "),
-    (re.compile(r"(\*\*|__|~~|==|`+)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
-    (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])"), r"\1"),
+    (re.compile(r"(\*\*|__|~~|==|`+)(?=\S)(.{1,300}?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]{1,300}?)(?<=\S)\*(?![\w*])"), r"\1"),
 )
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 
@@ -49,17 +52,13 @@ def snippet(markdown: str, words: Iterable[str], most: int = SNIPPET_CHARACTERS)
     if len(text) <= most:
         return text
     places = _places(aligned(text), words)
-    begin = _best_begin(places, most) if places else 0
-    begin = _sentence_begin(text, begin)
-    end = min(len(text), begin + most)
-    if end == len(text):
-        begin = max(0, end - most)
-    shown = text[begin:end]
-    if begin:
-        shown = _CUT + shown[1:].lstrip()
-    if end < len(text):
-        shown = shown[:-1].rstrip() + _CUT
-    return shown
+    room = most - 2 * len(_CUT)
+    begin = _sentence_begin(text, _best_begin(places, room) if places else 0)
+    end = begin + room
+    if end >= len(text):
+        begin, end = max(0, len(text) - room), len(text)
+    shown = text[begin:end].strip()
+    return (_CUT if begin else "") + shown + (_CUT if end < len(text) else "")
 
 
 def words_in(text: str, words: Iterable[str]) -> list[str]:

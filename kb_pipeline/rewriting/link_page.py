@@ -81,20 +81,23 @@ class _Spot:
 
 
 def _pending_spots(page: WikiPage, entries: Sequence[str], language: str) -> Iterator[_Spot]:
-    """Where the pending links stand: each entry takes the next occurrence of the text that was written for it."""
-    behind: dict[str, int] = {}
+    """Where the pending links stand. Entries are in the order of the text, one inside of another before that one."""
+    cursor = 0
+    passed: list[tuple[str, int]] = []
     for entry in entries:
         in_heading = entry.startswith(_IN_HEADING)
         written = parse_written(entry.removeprefix(_IN_HEADING))
         if written is None:
             continue
-        texts = [written.as_heading_text()] if in_heading else []
-        texts += [written.as_text(name) for name in dict.fromkeys((language, *_LANGUAGES)) if not in_heading]
-        for text in texts:
-            start = _find(page, text, behind.get(text, 0), in_heading)
+        while passed and passed[-1][0] in written.label:
+            _, cursor = passed.pop()
+        languages = dict.fromkeys((language, *_LANGUAGES))
+        for text in [written.as_heading_text()] if in_heading else map(written.as_text, languages):
+            start = _find(page, text, cursor, in_heading)
             if start >= 0:
-                behind[text] = start + len(text)
-                yield _Spot(start, start + len(text), waiting=written, in_heading=in_heading)
+                passed.append((text, cursor))
+                cursor = start + len(text)
+                yield _Spot(start, cursor, waiting=written, in_heading=in_heading)
                 break
 
 

@@ -192,9 +192,9 @@ class EmbeddedPostgres:
         try:
             if not self._wait_for_server_lock(descriptor, home, deadline):
                 return
-            # No postgres of this folder lives: what it left behind is stale, whoever has those pids now.
+            # No postgres of this folder lives, and no initdb: what it left behind is stale, whoever has those pids now.
             binaries = Binaries.locate(home.account)
-            initialise(home, binaries)
+            initialise(home, binaries, descriptor)
             write_settings(home, int(binaries.version().partition(".")[0]))
             for leftover in (home.data / "postmaster.pid", Path(f"{home.socket}.lock"), home.socket):
                 leftover.unlink(missing_ok=True)
@@ -323,7 +323,7 @@ def _end_orphans(home: Home) -> None:
 
     Where there is no /proc they end by themselves as soon as they look up from their statement.
     """
-    if not sys.platform.startswith("linux"):
+    if not sys.platform.startswith("linux") or not home.initialised:
         return
     data = home.data.stat()
     for process in Path("/proc").iterdir():

@@ -129,8 +129,11 @@ class Binaries:
         """Such as ``18.6``."""
         return self.run("postgres", "--version").split()[2]
 
-    def run(self, program: str, *arguments: str) -> str:
-        """Runs to its end; returns what it printed. Raises DatabaseUnavailableError with it when it fails."""
+    def run(self, program: str, *arguments: str, hold: int | None = None) -> str:
+        """Runs to its end; returns what it printed. Raises DatabaseUnavailableError with it when it fails.
+
+        ``hold``: a descriptor that the program keeps open, also when we are killed while it runs.
+        """
         with tempfile.TemporaryFile() as output:
             done = subprocess.run(
                 [str(self.bindir / program), *arguments],
@@ -139,6 +142,7 @@ class Binaries:
                 stderr=subprocess.STDOUT,
                 env=server_environment(),
                 check=False,
+                pass_fds=() if hold is None else (hold,),
                 **process_options(self.account),
             )
             output.seek(0)

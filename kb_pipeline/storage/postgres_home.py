@@ -122,8 +122,11 @@ def make_root(root: Path) -> None:
         raise DatabaseUnavailableError(f"The database folder {root} cannot be made: {error.strerror}.") from error
 
 
-def initialise(home: Home, binaries: Binaries) -> None:
-    """Makes the cluster, or checks that these binaries can open the one that is there."""
+def initialise(home: Home, binaries: Binaries, lock: int) -> None:
+    """Makes the cluster, or checks that these binaries can open the one that is there.
+
+    ``lock`` is held by the caller, and by initdb for as long as it runs: it may outlive a killed caller.
+    """
     version = binaries.version()
     if home.initialised:
         made_by = (home.data / "PG_VERSION").read_text().strip()
@@ -145,7 +148,7 @@ def initialise(home: Home, binaries: Binaries) -> None:
         arguments += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     # "trust" asks for no password because the only way in is a socket in a folder that nobody else can open (0700,
     # checked); a password beside it would be one more secret to leak and guard nothing.
-    binaries.run("initdb", *arguments, "--auth=trust")
+    binaries.run("initdb", *arguments, "--auth=trust", hold=lock)
     unfinished.rename(home.data)
 
 

@@ -20,16 +20,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from kb_pipeline.markdown.yaml_safe import load_mapping
 from kb_pipeline.models.page import ParseProblem
 from kb_pipeline.text.folding import fold, narrow
 
-if TYPE_CHECKING:
-    from kb_pipeline.markdown.yaml_safe import YamlResult
-
 _LISTS = ("en", "synonyms", "abbreviations", "simplified", "avoid")
-_KNOWN = frozenset(("term", "note", *_LISTS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,60 +176,52 @@ def _is_latin(char: str) -> bool:
 
 def parse_glossary(text: str) -> Glossary:
     """Read ``glossary.yml``. Never raises: what is wrong stands in ``problems`` with its line, the rest is used."""
-    from kb_pipeline.markdown.yaml_safe import load_mapping
-
-    return _read(load_mapping(text), text)
-
-
-def _read(result: YamlResult, text: str) -> Glossary:
+    result = load_mapping(text)
     problems = list(result.problems)
     problems += [
         _problem(f"unknown key {key!r}; the only key is 'terms'", result.lines.get(key)) for key in result.value if key != "terms"
     ]
     entries = result.value.get("terms")
-    if entries is None:
-        entries = []
-    if not isinstance(entries, list):
+    if entries is not None and not isinstance(entries, list):
         problems.append(_problem("'terms' must be a list of entries", result.lines.get("terms")))
-        entries = []
-    lines = _entry_lines(text, len(entries))
     terms: dict[str, GlossaryTerm] = {}
-    for number, (entry, line) in enumerate(zip(entries, lines, strict=True), start=1):
-        term = _entry(entry, number, line, problems)
+    for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+        term = _entry(entry, f"terms.{number}", result.lines, problems)
         if term is None:
             continue
         if term.term in terms:
-            problems.append(_problem(f"term {term.term!r} is listed twice; merge the two entries", line))
+            problems.append(_problem(f"term {term.term!r} is listed twice; merge the two entries", term.line))
             continue
         terms[term.term] = term
     return Glossary(tuple(terms.values()), tuple(problems))
 
 
-def _entry(entry: object, number: int, line: int | None, problems: list[ParseProblem]) -> GlossaryTerm | None:
+def _entry(entry: object, place: str, lines: Mapping[str, int], problems: list[ParseProblem]) -> GlossaryTerm | None:
+    line = lines.get(place)
     if isinstance(entry, str):
         entry = {"term": entry}
-    if not isinstance(entry, dict):
-        problems.append(_problem(f"entry {number} must be a mapping with 'term'", line))
+    name = entry.get("term") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(name, str) or not name.strip():
+        problems.append(_problem("an entry is a mapping with 'term', the preferred form", line))
         return None
-    name = entry.get("term")
-    if not isinstance(name, str) or not name.strip():
-        problems.append(_problem(f"entry {number} has no 'term' (the preferred form)", line))
-        return None
-    for key in entry:
-        if key not in _KNOWN:
-            known = ", ".join(("term", *_LISTS, "note"))
-            problems.append(_problem(f"entry {name!r} has the unknown key {key!r}; known are {known}", line))
+    known = ("term", *_LISTS, "note")
+    problems += [
+        _problem(f"{name!r}: unknown key {key!r}; known are {', '.join(known)}", lines.get(f"{place}.{key}", line))
+        for key in entry
+        if key not in known
+    ]
     forms: dict[str, tuple[str, ...]] = {}
     for key in _LISTS:
         read = _texts(entry.get(key))
         if read is None:
-            problems.append(_problem(f"entry {name!r}: {key!r} must be a list of words or a comma string", line))
-            read = ()
-        forms[key] = read
+            where = lines.get(f"{place}.{key}", line)
+            problems.append(_problem(f"{name!r}: {key!r} must be a list of words or a comma string", where))
+        forms[key] = read or ()
     return GlossaryTerm(name.strip(), **forms, line=line)
 
 
 def _texts(value: object) -> tuple[str, ...] | None:
+    """A list or a comma string as words; None for anything else."""
     if value is None:
         return ()
     if isinstance(value, str):
@@ -247,23 +235,3 @@ def _texts(value: object) -> tuple[str, ...] | None:
 
 def _problem(message: str, line: int | None) -> ParseProblem:
     return ParseProblem("glossary", f"glossary: {message}", line)
-
-
-def _entry_lines(text: str, count: int) -> list[int | None]:
-    """Line of each entry: those that begin with a dash at the depth of the first one under ``terms``."""
-    found: list[int] = []
-    depth: int | None = None
-    inside = False
-    for number, line in enumerate(text.splitlines(), start=1):
-        stripped = line.lstrip(" ")
-        if not inside:
-            inside = stripped.startswith("terms:") and stripped == line
-        elif stripped.startswith("- ") or stripped == "-":
-            indent = len(line) - len(stripped)
-            depth = indent if depth is None else depth
-            if indent == depth:
-                found.append(number)
-    return list(found) if len(found) == count else [None] * count
-
-
-__all__ = ["AvoidedWord", "Glossary", "GlossaryTerm", "parse_glossary"]

@@ -99,9 +99,7 @@ def update_index(
     Unlike :func:`build_index` it never looks at the other pages. Raises SnapshotCorruptError when ``previous`` cannot
     be used: build then.
     """
-    former = _former(previous, weights)
-    if not former and not _is_usable(previous, weights):
-        raise SnapshotCorruptError(f"{previous} is no keyword index of this version: build it anew")
+    former = open_segments(previous, weights)
     kept = [np.ones(len(s), dtype=np.bool_) if s.alive is None else s.alive.copy() for s in former]
     dropped = 0
     for page in {*changed, *removed}:
@@ -110,24 +108,29 @@ def update_index(
             dropped += int(mask[where.start : where.stop].sum())
             mask[where.start : where.stop] = False
     fresh = SectionCollector(weights)
+    seen: set[str] = set()
     for page, its_sections in changed.items():
         for section in its_sections:
             if not section.key.startswith(page + "#"):
                 raise ValueError(f"section {section.key!r} does not belong to page {page!r}")
+            if section.key in seen:
+                raise ValueError(f"section {section.key!r} was given twice: keys must be unique")
+            seen.add(section.key)
             fresh.add(section.key.encode("utf-8", "surrogatepass"), _digest(section), section.fields)
     return _write(folder, former, kept, fresh, weights, dropped)
 
 
-def open_segments(folder: Path) -> tuple[dict[str, object], list[Segment]]:
-    """The description and the segments of an index. Raises SnapshotCorruptError for anything unreadable."""
+def open_segments(folder: Path, weights: Mapping[str, float] | None = None) -> list[Segment]:
+    """The segments of an index, made with ``weights`` if given. Raises SnapshotCorruptError for anything else."""
     try:
         description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
         if description["format"] != FORMAT or description["analyser"] != ANALYSER_VERSION:
             raise SnapshotCorruptError(f"the keyword index in {folder} was made by another version: build again")
-        segments = [_open_segment(folder, entry) for entry in description["segments"]]
+        if weights is not None and description["weights"] != dict(weights):
+            raise SnapshotCorruptError(f"the keyword index in {folder} was made with other field weights: build again")
+        return [_open_segment(folder, entry) for entry in description["segments"]]
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise SnapshotCorruptError(f"the keyword index in {folder} cannot be read ({problem}): build again") from problem
-    return description, segments
 
 
 def _open_segment(folder: Path, entry: Mapping[str, object]) -> Segment:
@@ -141,22 +144,13 @@ def _open_segment(folder: Path, entry: Mapping[str, object]) -> Segment:
     return segment
 
 
-def _is_usable(folder: Path, weights: Mapping[str, float]) -> bool:
-    try:
-        description, _ = open_segments(folder)
-    except SnapshotCorruptError:
-        return False
-    return description.get("weights") == dict(weights)
-
-
 def _former(folder: Path | None, weights: Mapping[str, float]) -> list[Segment]:
     if folder is None:
         return []
     try:
-        description, segments = open_segments(folder)
+        return open_segments(folder, weights)
     except SnapshotCorruptError:
         return []
-    return segments if description.get("weights") == dict(weights) else []
 
 
 def _known(segments: Sequence[Segment]) -> dict[bytes, tuple[int, int, bytes]]:
@@ -212,7 +206,15 @@ def _write(
     unfinished = folder / (DESCRIPTION + ".tmp")
     unfinished.write_text(json.dumps(description, ensure_ascii=False, sort_keys=True), encoding="utf-8")
     unfinished.replace(folder / DESCRIPTION)
+    _clear(folder, {str(name) for entry in entries for name in (entry["file"], entry["alive"]) if name})
     return IndexReport(total, len(fresh), total - len(fresh), dropped, len(pieces))
+
+
+def _clear(folder: Path, used: set[str]) -> None:
+    """Segments that were joined, and those of a former index in the same folder, are of no use any more."""
+    for file in folder.glob("segment-*"):
+        if file.name not in used:
+            file.unlink(missing_ok=True)
 
 
 def _joined(folder: Path, segments: Sequence[Segment]) -> list[Segment]:

@@ -59,7 +59,7 @@ class SparseIndex:
     @classmethod
     def open(cls, folder: Path) -> SparseIndex:
         """Raises SnapshotCorruptError when there is no index of this version in ``folder``."""
-        return cls(open_segments(folder)[1])
+        return cls(open_segments(folder))
 
     def __len__(self) -> int:
         """Number of sections."""
@@ -71,31 +71,12 @@ class SparseIndex:
         mean = sum(segment.live_length for segment in self._segments) / max(1, len(self)) or 1.0
         return tuple((K1 * UNITS) * ((1.0 - B) + B * (segment.lengths / mean)) for segment in self._segments)
 
-    def document_frequency(self, term: str) -> int:
-        """How many sections hold a term."""
-        return sum(len(segment.postings(_encoded(term))[0]) for segment in self._segments)
-
-    def search(
-        self, terms: Sequence[str] | Mapping[str, float], top_k: int, *, one_per_page: bool = False
-    ) -> list[tuple[str, float]]:
+    def search(self, terms: Sequence[str] | Mapping[str, float], top_k: int) -> list[tuple[str, float]]:
         """The best sections as (key, score), best first, ties by key; sections without any of the terms never.
 
-        ``terms`` are tokens of the analyser, or such with their weights. ``one_per_page`` keeps each page's best
-        section only.
+        ``terms`` are tokens of the analyser, or such with their weights.
         """
-        scores = self._scores(terms)
-        wanted = top_k
-        while True:
-            hits = self._best(scores, wanted)
-            exhausted = len(hits) < wanted
-            if one_per_page:
-                pages: dict[str, tuple[str, float]] = {}
-                for hit in hits:
-                    pages.setdefault(hit[0].partition("#")[0], hit)
-                hits = list(pages.values())
-            if len(hits) >= top_k or exhausted:
-                return hits[:top_k]
-            wanted *= 4
+        return self._best(self._scores(terms), top_k)
 
     def score(self, terms: Sequence[str] | Mapping[str, float], keys: Iterable[str]) -> dict[str, float]:
         """Scores of the named sections, exactly as ``search`` gives them; 0 for unknown ones and those without a hit."""
@@ -116,11 +97,6 @@ class SparseIndex:
                         tf = np.float64(units[position])
                         found[key] += float(tf / (tf + norms[at]) * (weight * idf * (K1 + 1.0)))
         return found
-
-    def explain(self, terms: Sequence[str] | Mapping[str, float], key: str) -> dict[str, float]:
-        """What each term adds to a section's score; terms that it does not hold are left out."""
-        parts = {term: self.score({term: weight}, [key])[key] for term, weight in self._weighted(terms).items()}
-        return {term: part for term, part in parts.items() if part > 0.0}
 
     def _weighted(self, terms: Sequence[str] | Mapping[str, float]) -> Mapping[str, float]:
         return terms if isinstance(terms, Mapping) else weigh_terms(terms)

@@ -74,7 +74,8 @@ class Postings:
 def pack(terms: NDArray[Any], sections: NDArray[Any], units: NDArray[Any]) -> Packed:
     """Entries as sortable numbers. Frequencies beyond 16,383 count as that."""
     limited = np.minimum(units, _TF_MAX).astype(np.uint64)
-    return (terms.astype(np.uint64) << _TERM_SHIFT) | (sections.astype(np.uint64) << _SECTION_SHIFT) | limited
+    packed: Packed = (terms.astype(np.uint64) << _TERM_SHIFT) | (sections.astype(np.uint64) << _SECTION_SHIFT) | limited
+    return packed
 
 
 def renumber(packed: Packed, terms: NDArray[np.int64], sections: NDArray[np.int64]) -> None:

@@ -48,7 +48,9 @@ def test_a_page_with_an_error_of_its_own_stays_out_or_at_its_last_published_vers
 def test_a_kept_page_stays_kept_over_many_publications_and_goes_when_its_file_goes(press: Press) -> None:
     press.publish(TEXTS)
     for n in range(4):
-        snapshot = press.publish({**TEXTS, "ops/b.md": f"kaputt {n}", "n.md": page_text(f"n{n}")}, [error_in("ops/b.md")])
+        snapshot = press.publish(
+            {**TEXTS, "ops/b.md": f"kaputt {n}", "n.md": page_text(f"n{n}")}, [error_in("ops/b.md")]
+        )
         assert snapshot.page_text("ops/b.md") == TEXTS["ops/b.md"]
     assert press.publish({"auth/a.md": TEXTS["auth/a.md"]}).pages() == ("auth/a.md",)
 
@@ -194,7 +196,15 @@ def test_an_incremental_snapshot_answers_like_one_made_at_once(tmp_path: Path) -
     steps = step.publish(texts)
     at_once = Press(tmp_path / "once").publish(texts)
     assert steps.id == at_once.id
-    for name in ("manifest.txt", "graph.json", "graph.html", "neighbours.bin", "pages.json", "catalog.jsonl", "chunks.jsonl"):
+    for name in (
+        "manifest.txt",
+        "graph.json",
+        "graph.html",
+        "neighbours.bin",
+        "pages.json",
+        "catalog.jsonl",
+        "chunks.jsonl",
+    ):
         assert (steps.folder / name).read_bytes() == (at_once.folder / name).read_bytes(), name
     for query in (["新"], ["詞", "頁"], ["k7"]):
         here, there = (SparseIndex.open(snapshot.index_folder).search(query, 10) for snapshot in (steps, at_once))

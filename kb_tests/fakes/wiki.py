@@ -42,9 +42,7 @@ def parsed(texts: Mapping[str, str]) -> list[WikiPage]:
 
 def read_folder(root: Path) -> dict[str, str]:
     """Path → text of every page below a folder."""
-    return {
-        path.relative_to(root).as_posix(): decode_text(path.read_bytes()) for path in sorted(root.rglob("*.md"))
-    }
+    return {path.relative_to(root).as_posix(): decode_text(path.read_bytes()) for path in sorted(root.rglob("*.md"))}
 
 
 def error_in(path: str, rule: str = "summary-short", *, own: bool = True) -> Finding:

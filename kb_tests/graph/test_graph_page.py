@@ -56,7 +56,9 @@ def test_nothing_is_loaded_from_elsewhere_and_the_policy_says_so() -> None:
         assert f"{kind}-src 'sha256-{digest}'" in html
 
 
-@pytest.mark.parametrize(("language", "title"), [("zh-TW", "知識圖譜"), ("en", "Knowledge graph"), ("fr", "Knowledge graph")])
+@pytest.mark.parametrize(
+    ("language", "title"), [("zh-TW", "知識圖譜"), ("en", "Knowledge graph"), ("fr", "Knowledge graph")]
+)
 def test_labels_are_in_the_language_of_the_wiki(language: str, title: str) -> None:
     html = page_of({"a.md": page_text("甲")}, language)
     assert f"<title>{title}</title>" in html
@@ -75,13 +77,18 @@ def test_a_page_holds_nodes_edges_kinds_and_comments_by_number() -> None:
     assert found["domains"] == ["a", "b"]
     assert [(row[0], row[4]) for row in found["nodes"]] == [("a/x.md", 0), ("b/y.md", 1)]
     ((source, target, inferred, weight, kinds, comment),) = found["edges"]
-    assert (source, target, inferred, weight, [found["kinds"][k] for k in kinds], comment) == (0, 1, 0, 1.0, ["related"], "見")
+    assert (source, target, inferred, weight, [found["kinds"][k] for k in kinds], comment) == (
+        0,
+        1,
+        0,
+        1.0,
+        ["related"],
+        "見",
+    )
 
 
 def test_of_very_many_inferred_edges_the_weaker_are_counted_and_not_drawn() -> None:
-    texts = {
-        f"{n:03}.md": page_text(f"頁{n}", keywords=(f"a{n // 20}", f"b{n // 18}")) for n in range(1_000) if n % 2
-    }
+    texts = {f"{n:03}.md": page_text(f"頁{n}", keywords=(f"a{n // 20}", f"b{n // 18}")) for n in range(1_000) if n % 2}
     texts |= {f"{n:03}.md": page_text(f"頁{n}", keywords=(f"a{n // 20}",)) for n in range(1_000) if n % 2 == 0}
     found = content(page_of(texts))
     assert found["omitted"] > 0

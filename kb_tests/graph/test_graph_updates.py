@@ -50,7 +50,12 @@ def test_any_sequence_of_updates_equals_a_rebuild(
         assert to_json(graph) == to_json(rebuilt)
         assert (graph.topology(), graph.signature()) == (rebuilt.topology(), rebuilt.signature())
         for node in rebuilt.nodes:
-            near = {end for edge in rebuilt.edges for end in (edge.source, edge.target) if node.path in (edge.source, edge.target)}
+            near = {
+                end
+                for edge in rebuilt.edges
+                for end in (edge.source, edge.target)
+                if node.path in (edge.source, edge.target)
+            }
             assert graph.adjacent(node.path) == near - {node.path}
             assert sorted(map(str, graph.edges_of(node.path))) == sorted(map(str, rebuilt.edges_of(node.path)))
 

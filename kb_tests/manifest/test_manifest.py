@@ -39,7 +39,9 @@ auth/token-rotation.md [內部 API Gateway] — 90 天過期、/refresh 換發
 
 def pages() -> list[WikiPage]:
     texts = {
-        "auth/zz.md": page_text("舊", scope="舊版", summary="每 30 天人工輪替", keywords=("輪替", "old"), status="deprecated"),
+        "auth/zz.md": page_text(
+            "舊", scope="舊版", summary="每 30 天人工輪替", keywords=("輪替", "old"), status="deprecated"
+        ),
         "auth/token-rotation.md": page_text(
             "權杖",
             "結論。\n\n## 過期週期\n\n九十天。\n\n### 細節\n\n無。\n\n## 換發端點\n\n```md\n## 不是標題\n```",
@@ -48,7 +50,9 @@ def pages() -> list[WikiPage]:
             keywords=("權杖", "token"),
         ),
         "auth/draft.md": page_text("草稿", status="draft"),
-        "index.md": page_text("首頁", scope="全公司", summary="從哪裡開始讀、值班電話 2911", keywords=("首頁", "index")),
+        "index.md": page_text(
+            "首頁", scope="全公司", summary="從哪裡開始讀、值班電話 2911", keywords=("首頁", "index")
+        ),
     }
     return parsed(texts)
 
@@ -173,7 +177,9 @@ def test_over_the_budget_the_manifest_has_two_stages(count: int, two_stage: bool
 @pytest.mark.parametrize("domain_count", [3, 40, 150])
 def test_the_first_stage_of_two_thousand_pages_stays_below_eight_thousand_tokens(domain_count: int) -> None:
     texts = {
-        f"domain{n % domain_count}/{n:04}.md": page_text(f"頁{n}", scope=f"系統 {n % 90}", keywords=(f"關鍵字{n}", f"word{n}", "共同"))
+        f"domain{n % domain_count}/{n:04}.md": page_text(
+            f"頁{n}", scope=f"系統 {n % 90}", keywords=(f"關鍵字{n}", f"word{n}", "共同")
+        )
         for n in range(2_000)
     }
     assert estimate_tokens(render_directory_manifest(parsed(texts), "zh-TW")) <= 8_000

@@ -157,11 +157,14 @@ def test_a_link_leads_to_the_page_that_the_raw_document_meant(wiki: Wiki, raw: s
         ("[自己](#沒有這節)", "自己（`#沒有這節`）"),
         ("[外](../../../etc/passwd)", "外（`../../../etc/passwd`）"),
         ("[甲\n乙](no.md)", "甲 乙（`no.md`）"),
+        ("[a b](no.md) [b](no.md) [a b](no.md)", "a b（`no.md`） b（`no.md`） a b（`no.md`）"),
+        ("[![圖](no.png) 看](no.md) [看](no.md)", "圖（`no.png`） 看（`no.md`） 看（`no.md`）"),
+        ("[![圖](img/架構%20圖.png)](no.md)", "![圖](../../raw/ops/img/架構%20圖.png)（`no.md`）"),
     ],
 )
 def test_a_link_to_nothing_is_text_until_its_target_exists(wiki: Wiki, raw: str, text: str) -> None:
     assert wiki.linked(raw) == text
-    assert [link for link in wiki.pages()["ops/a.md"].outline.links if link.kind is not LinkKind.RELATED] == []
+    assert not [link for link in wiki.pages()["ops/a.md"].outline.links if link.kind is not LinkKind.IMAGE]
 
 
 def test_pending_links_are_listed_with_page_line_target_and_reason(wiki: Wiki) -> None:
@@ -189,6 +192,7 @@ BODIES = [
     "## 見 [晚](../new/late%20one.md)\n\n字",
     "| a |\n|---|\n| [[late one]] |",
     '[![圖](img/架構%20圖.png)](../new/late%20one.md) [一\n二](../new/late%20one.md "題")',
+    "[![圖](late.png)](../new/late%20one.md) [圖](late.png) [a 晚](../new/late%20one.md) [晚](../new/late%20one.md)",
     "[late one](../new/late%20one.md) [late one](../new/late%20one.md#節) [late one](../new/late%20one.md#無)",
 ]
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -78,8 +79,9 @@ def test_records_hold_what_search_shows_and_offsets_that_fit_the_bytes(press: Pr
     )
     texts = {section.title: snapshot.section_text(record, section).strip() for section in record.sections}
     assert texts == {"權杖": "結論。", "換發 😀": "見 [[b]]。", "細節": "九十天。"}
-    assert [record.address(section) for section in record.sections][0] == "auth/a.md"
-    assert record.address(record.section("換發-/細節")) if "換發-/細節" in {s.section_id for s in record.sections} else True
+    lead, *_, last = record.sections
+    assert record.address(lead) == "auth/a.md"
+    assert (record.address(last), record.section(last.section_id)) == ("auth/a.md#細節", last)
     with pytest.raises(KeyError):
         snapshot.page("auth/nowhere.md")
     with pytest.raises(KeyError):
@@ -114,7 +116,16 @@ def test_a_reader_sees_the_old_snapshot_until_it_reloads(press: Press) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["snapshot.json", "pages.json", "catalog.jsonl", "catalog.offsets", "report.json", "pages/auth/a.md", "neighbours.bin"]
+    "name",
+    [
+        "snapshot.json",
+        "pages.json",
+        "catalog.jsonl",
+        "catalog.offsets",
+        "report.json",
+        "pages/auth/a.md",
+        "neighbours.bin",
+    ],
 )
 @pytest.mark.parametrize("damage", ["missing", "cut", "noise"])
 def test_a_damaged_part_is_told_as_corrupt_with_what_to_do(press: Press, name: str, damage: str) -> None:
@@ -246,11 +257,13 @@ def test_a_crash_at_any_step_leaves_the_old_or_the_new_snapshot_whole(
         assert whole(press.store.required()) in (OLD, NEW)
         assert whole(press.publish(NEW)) == NEW
         assert not [path for path in (press.build / "snapshots").iterdir() if path.name.startswith(".")]
-        at += 3
-    assert at > 20
+        at += 5
+    assert at > 40
 
 
-def test_a_full_disk_is_told_as_a_storage_error_that_names_the_folder(press: Press, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_told_as_a_storage_error_that_names_the_folder(
+    press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -286,8 +299,6 @@ def test_what_dead_processes_left_is_cleared_and_what_live_ones_stage_stays(pres
 
 @given(st.lists(st.binary(max_size=20).filter(lambda line: b"\n" not in line), max_size=20))
 def test_a_line_table_gives_back_each_line(lines: list[bytes]) -> None:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         content, offsets = encode_lines(lines)
@@ -301,8 +312,6 @@ def test_a_line_table_gives_back_each_line(lines: list[bytes]) -> None:
 
 @given(st.lists(st.sets(st.integers(0, 50), max_size=8), max_size=12))
 def test_a_neighbour_table_gives_back_each_set(near: list[set[int]]) -> None:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as name:
         file = Path(name, "n")
         file.write_bytes(encode_neighbours(near))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -274,7 +276,7 @@ PIECES = ["5 分鐘", "`a b`", "https://x.tw/a", "a/b.md", "v1.2.3", "2026-08-18
 def test_facts_never_overlap_and_offsets_give_the_text(pieces: list[str]) -> None:
     text = "".join(pieces)
     found = extract_facts(text)
-    assert all(before.end <= after.start for before, after in zip(found, found[1:], strict=False))
+    assert all(before.end <= after.start for before, after in pairwise(found))
     assert all(text[fact.start : fact.end] == fact.text and fact.normal for fact in found)
     assert all(text.count("\n", 0, fact.start) + 1 == fact.line for fact in found)
 

@@ -19,7 +19,7 @@ def graph(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> d
     return dg.MaterializeResult(metadata=dict(figures))
 
 
-@dg.asset(group_name="published", kinds={"scipy"}, deps=PAGES)
+@dg.asset(group_name="published", kinds={"numpy"}, deps=PAGES)
 def keyword_index(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> dg.MaterializeResult[None]:
     """BM25 over sections, as memory-mapped arrays."""
     with knowledge_base.project().publishing(context.run.run_id) as publication:
