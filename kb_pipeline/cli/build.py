@@ -32,13 +32,15 @@ def build(
     """Compile what changed under raw/, link it, embed it and publish. Does nothing when nothing changed."""
     started = time.monotonic()
     kb = open_project(project)
-    kb.fetch_sources()
+    problems = [problem for report in kb.fetch_sources() for problem in report.problems]
+    for problem in problems:
+        note(problem)
     planned = kb.plan(full=full, upgrade=upgrade, only=_known(kb, only))
     if plan:
         _show_plan(planned, as_json=as_json)
         return
     if not only_embeddings and not full and not upgrade and kb.is_current(planned):
-        _finish(kb, planned, started, as_json=as_json, did=None)
+        _finish(kb, planned, started, as_json=as_json, did=None, unfetched=problems)
     from kb_pipeline.defs.launch import BuildRequest, run_build
 
     request = BuildRequest(
@@ -50,7 +52,7 @@ def build(
         wait=wait,
     )
     done = run_build(kb, request, StderrProgress())
-    _finish(kb, kb.plan(), started, as_json=as_json, did=done)
+    _finish(kb, kb.plan(), started, as_json=as_json, did=done, unfetched=problems)
 
 
 def _known(kb: Project, only: list[str] | None) -> list[str] | None:
@@ -86,7 +88,9 @@ def _show_plan(planned: PlannedBuild, *, as_json: bool) -> None:
         out(f"{len(plan.outdated)} were made by another rewriter or other rules; --upgrade compiles them again")
 
 
-def _finish(kb: Project, planned: PlannedBuild, started: float, *, as_json: bool, did: BuildResult | None) -> NoReturn:
+def _finish(
+    kb: Project, planned: PlannedBuild, started: float, *, as_json: bool, did: BuildResult | None, unfetched: list[str]
+) -> NoReturn:
     """Say what was done and how things stand, and leave with the code for that: the same after a build that had
     nothing to do, since what is wrong is still wrong."""
     from kb_pipeline.planning.state import count_states, document_states
@@ -96,7 +100,8 @@ def _finish(kb: Project, planned: PlannedBuild, started: float, *, as_json: bool
     failures |= {item.document: item.reason for item in states if item.state is DocumentState.FAILED}
     snapshot = kb.snapshot_or_none()
     errors = int(str(snapshot.report["lint_errors"])) if snapshot else 0
-    code = Exit.PARTIAL if failures or (did and did.sync.vectors_error) else Exit.FINDINGS if errors else Exit.FINE
+    partial = failures or unfetched or (did and did.sync.vectors_error)
+    code = Exit.PARTIAL if partial else Exit.FINDINGS if errors else Exit.FINE
     counts = {state.value: count for state, count in count_states(states).items()}
     if as_json:
         out_json(
@@ -107,6 +112,7 @@ def _finish(kb: Project, planned: PlannedBuild, started: float, *, as_json: bool
                 "counts": counts,
                 "failed": failures,
                 "held": {item.document: item.reason for item in states if item.state is DocumentState.HELD},
+                "sources": unfetched,
                 "pending_links": list(did.sync.pending_links) if did else [],
                 "vectors": dict(did.sync.vectors) if did else {},
                 "vectors_error": did.sync.vectors_error if did else None,
@@ -122,6 +128,8 @@ def _finish(kb: Project, planned: PlannedBuild, started: float, *, as_json: bool
     out("documents: " + (", ".join(f"{count} {state}" for state, count in counts.items()) or "none under raw/"))
     for document, reason in sorted(failures.items()):
         note(f"failed: {document}: {reason}")
+    if counts.get(DocumentState.HELD.value):
+        note("held documents keep their old pages, their drafts wait in review/; kb status says why")
     if did and did.sync.vectors_error:
         note(f"no vectors were made, search runs on keywords: {did.sync.vectors_error}")
     if snapshot:

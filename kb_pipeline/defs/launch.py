@@ -77,7 +77,9 @@ class _Build:
             if self._project.plan().plan.publish_needed:
                 checks = self._publish()
                 published = True
-        if self._request.only_embeddings or self._project.vectors_missing(self._project.plan()):
+        # Where the database or the model just said no, asking again would only say it twice.
+        due = self._request.only_embeddings or self._project.vectors_missing(self._project.plan())
+        if due and result.vectors_error is None:
             done = self._job("embed_backlog")
             found: SyncResult = done.output_for_node("embed_missing")
             result = SyncResult(**{**result.__dict__, "vectors": found.vectors, "vectors_error": found.vectors_error})
@@ -90,6 +92,7 @@ class _Build:
             "upgrade": request.upgrade,
             "only": list(request.only),
             "allow_mass_delete": request.allow_mass_delete,
+            "fetch": False,  # the command line did, before it planned
             "wait": request.wait,
         }
         done = self._job("sync_changed", {"ops": {"sync": {"config": config}}}, last_may_fail=True)

@@ -29,12 +29,14 @@ PARTITIONED = {DocumentState.PENDING, DocumentState.FAILED}
 
 
 class SyncRequest(dg.Config):
-    """What a build was asked for. ``only``: raw paths; empty means every document. ``wait``: seconds for the lock."""
+    """What a build was asked for. ``only``: raw paths; empty means every document. ``fetch``: ask the
+    custom sources first. ``wait``: seconds for the lock."""
 
     full: bool = False
     upgrade: bool = False
     only: list[str] = []  # noqa: RUF012 - the fields of a dagster Config are pydantic's: each object gets a copy
     allow_mass_delete: bool = False
+    fetch: bool = True
     wait: float = LOCK_WAIT_SECONDS
 
 
@@ -74,7 +76,9 @@ def run_sync(context: dg.OpExecutionContext, project: Project, request: SyncRequ
     """Plan inside the lock, with what the event log says, and do it. Raises MassDeletionError, LockedError, I/O."""
     with project.lock(wait=request.wait, purpose=f"Dagster run {context.run_id}"):
         project.clear_temporaries()
-        project.fetch_sources()
+        for report in project.fetch_sources() if request.fetch else ():
+            for problem in report.problems:
+                context.log.warning(problem)
         recorded = {document_path(key): version for key, version in recorded_versions(context.instance, "wiki_pages").items()}
         planned = project.plan(recorded, full=request.full, upgrade=request.upgrade, only=request.only or None)
         if not request.allow_mass_delete:

@@ -19,6 +19,7 @@ _LINK = re.compile(
 )
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]*?)(?:\\?\|([^\[\]\n]*))?\]\]")
 _AUTOLINK = re.compile(r"<((?:https?|ftp|mailto):[^>\s]*)>")
+_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?/?>")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
@@ -50,7 +51,7 @@ def plain(text: str) -> str:
         text = _WIKILINK.sub(lambda match: match.group(2) or match.group(1).replace("#", " "), text)
         text = _FOOTNOTE_MARK.sub("", text)
     if "<" in text:
-        text = _AUTOLINK.sub(r"\1", text)
+        text = _AUTOLINK.sub(r"\1", _LINE_BREAK.sub(" ", text))
         text = _TAG.sub("", text)
     if "*" in text or "_" in text or "~~" in text:
         for _ in range(2):
@@ -64,6 +65,18 @@ def plain(text: str) -> str:
     if codes:
         text = _HELD_BACK.sub(lambda match: codes[int(match.group(1))], text)
     return " ".join(text.split())
+
+
+def shortened(text: str, limit: int) -> str:
+    """The beginning of a text, cut where no word or detail is torn: at a space or beside a Chinese character."""
+    if len(text) <= limit:
+        return text
+    cut = limit
+    while cut > 0 and not (
+        text[cut].isspace() or text[cut - 1].isspace() or text[cut - 1] > "\u2e7f" or text[cut] > "\u2e7f"
+    ):
+        cut -= 1
+    return text[:cut].rstrip(" ，,、;；:：（([「『-–—")
 
 
 def without_block_marks(text: str) -> str:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kb_pipeline.models import FactKind
 from kb_pipeline.rewriting.blocks import Block, BlockKind
 from kb_pipeline.rewriting.condense import FILLER
 from kb_pipeline.rewriting.evidence import FactIndex
-from kb_pipeline.rewriting.inline import plain, without_block_marks
+from kb_pipeline.rewriting.inline import plain, shortened, without_block_marks
 from kb_pipeline.rewriting.language import Words, has_cjk
 from kb_pipeline.rewriting.splitting import Part
 from kb_pipeline.rewriting.structure import section_blocks
@@ -40,7 +40,7 @@ _CUT = re.compile(_MARKS + r"|\n[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]|>|\n)|\n(?=[
 """Where a clause ends. A single line break is a soft wrap, unless an item or a quote's line begins."""
 
 _LABEL = re.compile(r"^[^:：]{1,24}[:：]\s*\S")
-_TRIM = " \t,，、;；:：.。!！?？-–—*_#>|「」『』"
+_TRIM = " \t,，、;；:：.。!！?？–—>|「」『』"
 _LEADING_WORDS = re.compile(
     r"^(?:and|but|or|so|then|also|please|note that|however|therefore|thus)\s+"
     r"|^(?:並且|並|而|但|且|也|就|則|請|因此|所以|此外)(?=\S{3})",
@@ -102,31 +102,29 @@ def summarise(
     ``taken_from`` are blocks that became the conclusion. Headings that ``title`` says already come last."""
     if SHORTEST <= len(written) <= 2 * LONGEST and not TOPIC_WORDS.search(written) and "\n" not in written:
         return written
+    items: list[str] = []
+    said = _letters(title)
+
+    def add(candidates: Iterable[str]) -> None:
+        new = [item for item in dict.fromkeys(candidates) if item]
+        if not facts.supports("\n".join(new)):
+            new = [item for item in new if facts.supports(item)]
+        for item in new:
+            if not _repeats(item, items):
+                items.append(item)
+
     if is_index:
-        listed = _joined(list(dict.fromkeys(_link_labels(part))), words)
-        if len(listed) >= SHORTEST:
-            return listed
-    clauses = list(_clauses(part, facts, taken_from, words))
-    chosen = _chosen(clauses, words)
-    items = [clause.text for clause in sorted(chosen, key=lambda clause: clause.start)]
+        add(_link_labels(part))
+    else:
+        chosen = _chosen(list(_clauses(part, facts, taken_from, words)), words)
+        add(clause.text for clause in sorted(chosen, key=lambda clause: clause.start))
     if len(items) < 3 or len(words.item_joint.join(items)) < 3 * SHORTEST:
-        said = _letters(title)
-        for heading in sorted(_headings(part), key=lambda heading: _letters(heading) in said):
-            new = _letters(heading) not in said or len(_joined(items, words)) < SHORTEST
-            if new and not _repeats(heading, items):
-                items.append(heading)
-    summary = _joined(items, words)
-    if len(summary) < SHORTEST:
-        for clause in _plain_clauses(conclusion, part):
-            if not _repeats(clause, items):
-                items.append(clause)
-        summary = _joined(items, words)
-    if len(summary) < SHORTEST:
-        items += [name for name in _code_names(part) if not _repeats(name, items)]
-        summary = _joined(items, words)
-    if len(summary) < SHORTEST:
-        summary = _joined([*items, *re.split(r"\s*\n\s*", _first_words(part))], words)
-    return summary
+        add(heading for heading in _headings(part) if _letters(heading) not in said)
+    for further in (_headings(part), _plain_clauses(conclusion, part), _code_names(part), _first_words(part), (title,)):
+        if len(_joined(items, words)) >= SHORTEST:
+            break
+        add(further)
+    return _joined(items, words)
 
 
 def _joined(items: Sequence[str], words: Words) -> str:
@@ -135,7 +133,7 @@ def _joined(items: Sequence[str], words: Words) -> str:
     for item in items:
         if not item:
             continue
-        longer = f"{line}{words.item_joint}{item}" if line else item[:LONGEST]
+        longer = f"{line}{words.item_joint}{item}" if line else shortened(item, LONGEST)
         if len(longer) <= LONGEST:
             line = longer
     return line
@@ -169,7 +167,7 @@ def _link_labels(part: Part) -> Iterator[str]:
         for line in block.text.split("\n"):
             label = _tidy(line) if "](" in line or "[[" in line else ""
             if len(label) > 2 and "://" not in label and not TOPIC_WORDS.search(label):
-                yield label.replace(";", ",")[:60]
+                yield shortened(label.replace(";", ","), 60)
 
 
 def _all_blocks(part: Part) -> Iterator[Block]:
@@ -223,7 +221,8 @@ def _row_clauses(block: Block, facts: FactIndex, place: int, bonus: float, words
         if number < 2 or len(told) < 2 or number > 40:
             continue
         inside = facts.between(begin, start)
-        clause = f"{told[0]}{words.colon}{told[1]}"
+        colon = words.colon if has_cjk(told[0][-1]) and has_cjk(told[1][0]) else ": "
+        clause = f"{told[0]}{colon}{told[1]}"
         weight = max((_WEIGHTS.get(fact.kind, 0.5) for fact in inside), default=0.8)
         yield _Clause(clause, begin, weight + bonus - 0.4 + _form(clause, inside), place, frozenset((clause,)))
 
@@ -264,7 +263,13 @@ def _block_clauses(block: Block, facts: FactIndex, place: int, bonus: float) -> 
 def _form(clause: str, inside: Sequence[object]) -> float:
     """How well a clause reads out of its sentence: neither bare nor long."""
     widest = _WIDEST_CJK if has_cjk(clause) else _WIDEST_LATIN
-    if len(clause) > 2 * widest or TOPIC_WORDS.search(clause) or "://" in clause or FILLER.match(clause):
+    if (
+        len(clause) > 2 * widest
+        or "`" in clause
+        or TOPIC_WORDS.search(clause)
+        or "://" in clause
+        or FILLER.match(clause)
+    ):
         return -9.0
     score = -1.5 * max(0.0, len(clause) / widest - 1)
     words_beside = len(re.findall(r"[\u4e00-\u9fff]|[A-Za-z]{2,}", clause))
@@ -291,7 +296,7 @@ def _tidy(text: str) -> str:
     clause = plain(without_block_marks(text)).strip(_TRIM)
     for _ in range(2):
         clause = _LEADING_WORDS.sub("", clause)
-    return clause.replace("、", "／").strip(_TRIM)
+    return clause.replace("、", " / ").strip(_TRIM)
 
 
 def _headings(part: Part) -> Iterator[str]:
@@ -305,7 +310,7 @@ def _headings(part: Part) -> Iterator[str]:
 
 def _as_item(heading: str) -> str:
     """A heading as one item of a summary; "" for one that says nothing."""
-    text = plain(heading).strip(_TRIM).replace("、", "／").replace(";", ",")
+    text = plain(heading).strip(_TRIM).replace("、", " / ").replace(";", ",")
     tells = len(text) > 1 and not is_generic(text) and not TOPIC_WORDS.search(text)
     return text if tells else ""
 
@@ -317,7 +322,7 @@ def _plain_clauses(conclusion: str, part: Part) -> Iterator[str]:
         if block.kind is BlockKind.LIST:
             lines += block.items[:6]
         elif block.kind is BlockKind.PARAGRAPH:
-            lines.append(block.text[:300])
+            lines.append(shortened(block.text, 300))
     for line in lines:
         for piece in re.split(r"[。！？；;、，\n]|,\s|[.!?](?:\s|$)", line):
             clause = _tidy(piece)
@@ -332,18 +337,19 @@ def _plain_clauses(conclusion: str, part: Part) -> Iterator[str]:
                 yield clause
 
 
-def _code_names(part: Part) -> list[str]:
+def _code_names(part: Part) -> Iterator[str]:
     """Names that a page of code uses most: better to search by than its first line."""
     code = "\n".join(block.text for block in _all_blocks(part) if block.kind is BlockKind.CODE)
     counts = Counter(name for name in _CODE_NAME.findall(code) if name.casefold() not in CODE_WORDS)
-    return [name for name, _ in counts.most_common(6)]
+    yield from (name for name, _ in counts.most_common(6))
 
 
-def _first_words(part: Part) -> str:
+def _first_words(part: Part) -> Iterator[str]:
     """Last resort: the beginning of what is there, code included."""
-    lines = [line for block in _all_blocks(part) for line in block.text.split("\n")]
-    lines = [line for line in lines if not line.lstrip().startswith(("```", "~~~"))]
-    return "\n".join(TOPIC_WORDS.sub("", _tidy(line))[:60] for line in lines if re.search(r"\w", line))[:400]
+    for block in _all_blocks(part):
+        for line in block.text.split("\n"):
+            if re.search(r"\w", line) and not line.lstrip().startswith(("```", "~~~")):
+                yield shortened(TOPIC_WORDS.sub("", _tidy(line)), 60)
 
 
 def _repeats(text: str, others: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kb_pipeline.rewriting.inline import plain, without_block_marks
+from kb_pipeline.rewriting.inline import plain, shortened, without_block_marks
 from kb_pipeline.rewriting.language import Words
 from kb_pipeline.rewriting.naming import humanised
 from kb_pipeline.rewriting.vocabulary import GENERIC_HEADINGS
@@ -85,10 +85,7 @@ def one_line(text: str) -> str:
     if len(title) <= MAX_TITLE:
         return title
     cut = re.split(r"(?<=[。！？；;])|(?<=[.!?])\s", title)[0]
-    if not 10 <= len(cut) <= MAX_TITLE:
-        cut = title[:MAX_TITLE]
-        cut = cut.rsplit(" ", 1)[0] if " " in cut[MAX_TITLE // 2 :] else cut
-    return cut.rstrip(" ，,、;；:：。.")
+    return (cut if 10 <= len(cut) <= MAX_TITLE else shortened(title, MAX_TITLE)).rstrip(" ，,、;；:：。.")
 
 
 def _same(one: str, other: str) -> bool:

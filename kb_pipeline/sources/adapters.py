@@ -68,6 +68,12 @@ class FetchReport:
     refused: tuple[tuple[str, str], ...] = ()
     error: str | None = None
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What a person should know, one line each."""
+        refused = [f"source {self.target}: {name} was refused: {reason}" for name, reason in self.refused]
+        return tuple([f"source {self.target}: {self.error}"] * bool(self.error) + refused)
+
 
 def load_adapter(dotted: str, options: Mapping[str, object] | None = None) -> DataSourceAdapter:
     """Import ``package.module.Class`` and construct it. Raises SourceError that says what to mend."""

@@ -68,7 +68,8 @@ _SPELLED_CHINESE = re.compile(
 )
 _HUNDREDTHS = re.compile(rf"百分之\s*(?P<number>{_PLAIN}|{CHINESE_NUMERAL}+)(?P<decimals>點{CHINESE_NUMERAL}+)?")
 _SPELLED_ENGLISH = re.compile(
-    rf"(?P<number>{'|'.join(sorted(ENGLISH_NUMERALS, key=len, reverse=True))})[\s-](?P<latin>{LATIN_UNITS})(?![A-Za-z0-9_])", re.IGNORECASE
+    rf"(?P<number>[OTFSENotfsen](?:{'|'.join(sorted({numeral[1:] for numeral in ENGLISH_NUMERALS}, key=len, reverse=True))}))"
+    rf"[\s-](?P<latin>(?i:{LATIN_UNITS}))(?![A-Za-z0-9_])"
 )
 _COUNTED_LIST = re.compile(
     r"\s?(?:大|主要|不同的?|重要的?|常見的?|核心)?(?:步驟?|階段|部分|方面|項目|重點|原因|方法|方式|例子|範例|選項|問題|條件|層面|面向|段落|章節|要點"
@@ -173,14 +174,12 @@ def _is_list_count(line: str, end: int, value: str, unit: str, written: str) -> 
 def _spelled(text: str, lenient: bool) -> Iterator[Found]:
     if not text.isascii():
         yield from _chinese_numerals(text, lenient)
-    lowered = text.lower()
-    if not any(f"{numeral} " in lowered or f"{numeral}-" in lowered for numeral in ENGLISH_NUMERALS):
-        return
     for match in _SPELLED_ENGLISH.finditer(text):
-        if match.start() and (text[match.start() - 1] in "-_" or (text[match.start() - 1].isalnum() and text[match.start() - 1].isascii())):
+        before = text[match.start() - 1 : match.start()]
+        value = ENGLISH_NUMERALS.get(match["number"].lower())
+        if value is None or (before.isascii() and (before.isalnum() or before in ("-", "_"))):
             continue
         unit = canonical_unit(match["latin"])
-        value = ENGLISH_NUMERALS[match["number"].lower()]
         if lenient or (unit in SPELLED and value > 1):
             yield match.start(), match.end(), f"{value} {unit}"
 

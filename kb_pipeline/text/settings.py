@@ -24,6 +24,7 @@ _VERB = (
     r"(?:的)?(?:預設值?(?:是|為)|預設|設定?(?:為|成)|設成|改(?:為|成)|調(?:整)?(?:為|成|到)|等於|值(?:為|是)|上限(?:為|是)?"
     r"|(?:is\s+)?set\s+to|defaults?\s+to|default\s+(?:is|of)|=|equals)"
 )
+_VERB_HINTS = ("=", "設", "預", "改", "調", "等於", "值", "上限", "set to", "efault", "equals", "Set to")
 _STATED = re.compile(rf"(?P<key>[A-Za-z_](?<![A-Za-z0-9_.-].)[A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*)(?P<tick>`?)\s*{_VERB}\s*[:：]?\s*(?P<tick2>`?)(?P<value>{_SCALAR})(?P=tick2)", re.IGNORECASE)
 _ASSIGNED = re.compile(rf"(?<![A-Za-z0-9_.$/?&-])(?P<key>{_KEY})=(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s`\"',;)|&\u2e80-\uffff]+|[\u3400-\u9fff]+)")
 _LINE = re.compile(
@@ -50,11 +51,12 @@ _TELLING_VALUE = re.compile(r"^[+-]?\d|^(?:true|false|on|off|yes|no|null|none|en
 
 def find_settings(text: str) -> Iterator[Found]:
     """Settings in prose (narrow)."""
-    for match in _STATED.finditer(text):
-        ticked = bool(match["tick"]) and text[match.start() - 1 : match.start()] == "`"
-        telling = ticked or "=" in match.group() or _TELLING_KEY.search(match["key"]) is not None
-        if telling and _is_setting(match["key"], match["value"], stated=True):
-            yield match.start() - ticked, match.end(), normal_setting(match["key"], match["value"])
+    offset = 0
+    for line in text.split("\n"):
+        if any(hint in line for hint in _VERB_HINTS):
+            for start, end, normal in _stated(line):
+                yield offset + start, offset + end, normal
+        offset += len(line) + 1
     if "=" in text:
         for match in _ASSIGNED.finditer(text):
             if match["value"][0] in "\"'" and match["key"].islower() and "_" not in match["key"]:
@@ -68,6 +70,14 @@ def find_settings(text: str) -> Iterator[Found]:
         yield match.start("key"), match.end("value"), normal_setting(fold(match["key"]), match["value"])
     for match in _ROW.finditer(text):
         yield match.start("key"), match.end("value"), normal_setting(match["key"], match["value"])
+
+
+def _stated(line: str) -> Iterator[Found]:
+    for match in _STATED.finditer(line):
+        ticked = bool(match["tick"]) and line[match.start() - 1 : match.start()] == "`"
+        telling = ticked or "=" in match.group() or _TELLING_KEY.search(match["key"]) is not None
+        if telling and _is_setting(match["key"], match["value"], stated=True):
+            yield match.start() - ticked, match.end(), normal_setting(match["key"], match["value"])
 
 
 def _is_setting(key: str, value: str, *, stated: bool) -> bool:

@@ -65,10 +65,14 @@ def _chosen(options: argparse.Namespace, projects: Projects) -> dict[str, Callab
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m kb_tests.benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", help="full_build no_op one_change growth memory reading search; default: all")
+    parser.add_argument(
+        "names", nargs="*", help="full_build no_op one_change growth memory reading search; default: all"
+    )
     parser.add_argument("--json", metavar="FILE", help="write goal, value, spread and verdict of every figure")
     parser.add_argument("--large", action="store_true", help="builds of the largest size too (10,000: many minutes)")
-    parser.add_argument("--sizes", type=_sizes, default=(300, 2_000, 10_000), metavar="A,B,C", help="small, middle, large")
+    parser.add_argument(
+        "--sizes", type=_sizes, default=(300, 2_000, 10_000), metavar="A,B,C", help="small, middle, large"
+    )
     parser.add_argument("--repeats", type=int, default=5, help="runs of what is short")
     parser.add_argument("--work", metavar="DIR", help="keep projects there and use those of an earlier run again")
     parser.add_argument("--chart", action="store_true", help=f"write {CHART.relative_to(ROOT)}")
@@ -88,8 +92,7 @@ def _announce(name: str) -> bool:
 
 def _summary(figures: list[Figure]) -> str:
     rows = [
-        [figure.what, figure.value.median, figure.value.least, figure.value.most, figure.unit]
-        + ["" if figure.goal is None else figure.goal, figure.verdict]
+        [figure.what, figure.value.median, figure.value.least, figure.value.most, figure.unit, "" if figure.goal is None else figure.goal, figure.verdict]
         for figure in figures
     ]
     return table(rows, ("figure", "median", "least", "most", "unit", "goal ≤", "verdict"))

@@ -16,12 +16,36 @@ from datetime import date, timedelta
 from pathlib import Path
 
 AREAS = (
-    "付款", "訂單", "通知", "會員", "庫存", "物流", "報表", "搜尋", "登入", "權限", "快取", "佇列", "排程", "備份", "監控", "日誌",
-    "gateway", "billing", "shipping", "search", "auth", "cache", "queue", "backup", "metrics", "export",
+    "付款",
+    "訂單",
+    "通知",
+    "會員",
+    "庫存",
+    "物流",
+    "報表",
+    "搜尋",
+    "登入",
+    "權限",
+    "快取",
+    "佇列",
+    "排程",
+    "備份",
+    "監控",
+    "日誌",
+    "gateway",
+    "billing",
+    "shipping",
+    "search",
+    "auth",
+    "cache",
+    "queue",
+    "backup",
+    "metrics",
+    "export",
 )
 ROLES = ("服務", "模組", "閘道", "代理程式", "工作", "worker", "API", "pipeline", "叢集", "資料庫")
 TEAMS = ("平台組", "資料組", "支付組", "行動組", "SRE", "platform team", "data team")
-SYLLABLES = "ba ce di fo gu ha ji ko lu ma ne pi ro su ta ve wi xo yu za".split()
+SYLLABLES = ["ba", "ce", "di", "fo", "gu", "ha", "ji", "ko", "lu", "ma", "ne", "pi", "ro", "su", "ta", "ve", "wi", "xo", "yu", "za"]
 SIGNS = "安白本成達動分高光合回基建境開空連路明能平起清全日森時實水思泰通同外文無先新星元運正直中主資自"
 
 CHINESE = (
@@ -44,8 +68,26 @@ ENGLISH = (
     "When {word} reports `{error}`, compare the lag of both replicas and fail over only if it is below {n} seconds.",
     "Credentials of {slug} rotate every {n} days; the rotation job writes {k} rows to the {word} audit table.",
 )
-HEADINGS = ("逾時與重試", "設定", "故障排除", "備份與還原", "Limits", "Deployment", "監控指標", "權限", "Rollback", "已知問題")
-ERRORS = ("ECONNRESET", "deadline exceeded", "permission denied", "out of memory", "checksum mismatch", "too many open files")
+HEADINGS = (
+    "逾時與重試",
+    "設定",
+    "故障排除",
+    "備份與還原",
+    "Limits",
+    "Deployment",
+    "監控指標",
+    "權限",
+    "Rollback",
+    "已知問題",
+)
+ERRORS = (
+    "ECONNRESET",
+    "deadline exceeded",
+    "permission denied",
+    "out of memory",
+    "checksum mismatch",
+    "too many open files",
+)
 
 
 @dataclass(frozen=True, slots=True)

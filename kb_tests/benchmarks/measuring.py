@@ -124,7 +124,10 @@ def table(rows: Sequence[Sequence[object]], header: Sequence[str]) -> str:
     shown = [list(header), *([cell if isinstance(cell, str) else _number(cell) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in shown) for column in range(len(header))]
     lines = [
-        "  ".join(cell.ljust(width) if at == 0 else cell.rjust(width) for at, (cell, width) in enumerate(zip(line, widths, strict=True)))
+        "  ".join(
+            cell.ljust(width) if at == 0 else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
         for line in shown
     ]
     return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])

@@ -58,7 +58,12 @@ class Projects:
             done = run_process([sys.executable, "-m", "kb_tests.benchmarks.phases", str(root), str(told)])
             if done.code or not told.exists():
                 raise RuntimeError(f"the build of {size} documents ended with {done.code}:\n{done.output[-4000:]}")
-            found = {**json.loads(told.read_text(encoding="utf-8")), "wall": done.wall, "cpu": done.cpu, "peak": done.peak}
+            found = {
+                **json.loads(told.read_text(encoding="utf-8")),
+                "wall": done.wall,
+                "cpu": done.cpu,
+                "peak": done.peak,
+            }
             report.write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
         return root, dict(json.loads(report.read_text(encoding="utf-8")))
 

@@ -68,11 +68,11 @@ def _from_the_shell(projects: Projects, repeats: int) -> Figure:
         [
             sys.executable,
             "-c",
-            "import sys\nfrom kb_pipeline.cli.main import app\n"
+            ("import sys\nfrom kb_pipeline.cli.main import app\n"
             f"sys.argv = ['kb', 'search', '逾時 timeout', '--project', {str(root)!r}]\n"
             "try:\n    app()\nexcept SystemExit:\n    pass\n"
             "print('LOADED', *(n for n, m in sys.modules.items() if n.startswith(('kb_pipeline', 'numpy', 'pydantic', 'typer', 'rich'))"
-            " and getattr(m, '__spec__', None) and '__main__' not in n))",
+            " and getattr(m, '__spec__', None) and '__main__' not in n))"),
         ]
     )
     names = loaded.output.rpartition("LOADED ")[2].split()

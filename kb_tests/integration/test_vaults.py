@@ -95,7 +95,9 @@ def test_each_document_is_in_exactly_one_state(built: Built) -> None:
     planned = project.plan()
     states = document_states(planned.plan, planned.pages.values())
     assert {item: count for item, count in Counter(s.document for s in states).items() if count > 1} == {}
-    files = {path.relative_to(built.root / "raw").as_posix() for path in (built.root / "raw").rglob("*") if path.is_file()}
+    files = {
+        path.relative_to(built.root / "raw").as_posix() for path in (built.root / "raw").rglob("*") if path.is_file()
+    }
     assert {item.document for item in states} == files
     assert not [item for item in states if item.state is DocumentState.PENDING]
     without_pages = [s.document for s in states if s.state is DocumentState.UNCHANGED and not s.pages]
@@ -112,7 +114,9 @@ def test_few_documents_are_held_and_each_says_why(built: Built) -> None:
 def test_lint_errors_are_only_those_that_a_person_has_to_settle(built: Built) -> None:
     _, stdout, _ = built.kb("lint", "--json")
     errors = [found for found in json.loads(stdout) if found["severity"] == "error"]
-    unexplained = [f"{e['path']}:{e['line']}: {e['rule']}: {e['message']}" for e in errors if e["rule"] not in EXPLAINED]
+    unexplained = [
+        f"{e['path']}:{e['line']}: {e['rule']}: {e['message']}" for e in errors if e["rule"] not in EXPLAINED
+    ]
     assert unexplained == []
     assert len(errors) == built.report["lint_errors"]
 
@@ -194,7 +198,9 @@ def _raws(built: Built, text: str) -> Iterator[str]:
 def _kb_init(root: Path, language: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "kb_pipeline.cli.main", "init", str(root), "--language", language],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 
@@ -203,7 +209,10 @@ def _kb(root: Path, *arguments: str) -> tuple[int, str, str]:
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-m", "kb_pipeline.cli.main", *arguments, "--project", str(root)],
-        capture_output=True, text=True, env=environ, check=False,
+        capture_output=True,
+        text=True,
+        env=environ,
+        check=False,
     )
     return done.returncode, done.stdout, done.stderr
 
