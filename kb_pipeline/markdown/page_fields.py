@@ -17,7 +17,7 @@ from kb_pipeline.models import CompiledStamp, PageStatus, ParseProblem, Related,
 
 _WIKILINK = re.compile(r"\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]$")
 _MARKDOWN_LINK = re.compile(r"\[[^\[\]]*\]\(<?([^()<>]+)>?\)$")
-_PART = re.compile(r"[1-9]\d{0,3}/[1-9]\d{0,3}$")
+_PART = re.compile(r"[1-9][0-9]{0,3}/[1-9][0-9]{0,3}$")
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0", ""})
 

@@ -79,9 +79,9 @@ def find_pages(snapshot: Snapshot, query: Query, count: int) -> list[FoundSectio
         for key, score in rows:
             path, _, section_id = key.rpartition("#")
             best.setdefault(path, FoundSection(path, section_id, score))
-        found = _with_telling_words(index, query, list(best.values()))
+        found = _with_telling_words(index, query, list(best.values()), count)
         if len(found) >= count or len(rows) < wanted:
-            return found[:count]
+            return found
         wanted *= 4
 
 
@@ -100,9 +100,15 @@ def milliseconds(begin: float) -> float:
     return round((time.perf_counter() - begin) * 1_000, 3)
 
 
-def _with_telling_words(index: SparseIndex, query: Query, found: list[FoundSection]) -> list[FoundSection]:
-    if not query.telling or not found:
-        return found
+def _with_telling_words(index: SparseIndex, query: Query, found: list[FoundSection], count: int) -> list[FoundSection]:
+    """The first ``count`` that hold a telling word; no more are looked at than it takes."""
+    if not query.telling:
+        return found[:count]
     telling = {term: query.terms[term] for term in query.telling}
-    scores = index.score(telling, [f"{item.path}#{item.section_id}" for item in found])
-    return [item for item in found if scores[f"{item.path}#{item.section_id}"] > 0.0]
+    kept: list[FoundSection] = []
+    for batch in (found[at : at + count] for at in range(0, len(found), count)):
+        scores = index.score(telling, [f"{item.path}#{item.section_id}" for item in batch])
+        kept += [item for item in batch if scores[f"{item.path}#{item.section_id}"] > 0.0]
+        if len(kept) >= count:
+            break
+    return kept[:count]

@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W_]+(?:[._\-/'’][^\W_]+)*")
 
 @dataclass(frozen=True)
 class Query:
-    """``terms``: tokens with weights. ``telling``: those of them that are more than one character.
+    """``terms``: tokens with weights. ``telling``: those of them that are more than one Chinese character.
 
     ``words``: what to look for in a text, aligned by :func:`aligned`, with the form to show; the query's own first.
     """
@@ -43,7 +43,7 @@ class Query:
 
     @cached_property
     def telling(self) -> frozenset[str]:
-        return frozenset(term for term in self.terms if len(term) > 1)
+        return frozenset(term for term in self.terms if len(term) > 1 or term < FIRST_CJK)
 
     @cached_property
     def words(self) -> tuple[str, ...]:

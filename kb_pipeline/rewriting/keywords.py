@@ -42,7 +42,7 @@ _IDENTIFIER = re.compile(r"`([A-Za-z][\w./:-]{2,38})`")
 _COMPOUND = re.compile(
     r"(?<![\w/.-])(?:[A-Za-z][a-z0-9]+[A-Z][A-Za-z0-9]*|[a-z][a-z0-9]*(?:[_-][a-z0-9]+)+|[A-Z]{2,}(?:_[A-Z0-9]+)+)(?![\w/-])"
 )
-_LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z0-9.+#]*(?:[-_][A-Za-z0-9]+)*[A-Za-z0-9+#]|[A-Za-z]")
+_LATIN_WORD = re.compile(r"(?<![A-Za-z0-9_.])[A-Za-z][A-Za-z0-9.+#]*(?:[-_][A-Za-z0-9]+)*[A-Za-z0-9+#]|(?<![A-Za-z0-9_.])[A-Za-z](?![A-Za-z0-9_])")
 _ADDRESS = re.compile(r"https?://\S+|(?:[\w-]+\.){2,}[\w-]+|(?<!\w)(?:\.{0,2}/)?[\w.-]+/[\w./-]+")
 
 
@@ -188,8 +188,9 @@ def _parenthesised(text: str) -> Iterator[tuple[str, str]]:
 
 
 def plain_lines(text: str) -> str:
-    """Links and code without their marks, line by line."""
-    return re.sub(r"[\[\]]", " ", re.sub(r"\]\([^)\s]*\)|\]\[[^\]\n]*\]|[`*]", "", text))
+    """Links and code without their marks and addresses, line by line."""
+    bare = re.sub(r"https?://\S+|\]\([^)\s]*\)|\]\[[^\]\n]*\]", "\x00", text)
+    return re.sub(r"[\[\]\x00]", " ", re.sub(r"[`*]", "", bare))
 
 
 def _is_sentence(text: str) -> bool:

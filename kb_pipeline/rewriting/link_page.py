@@ -184,7 +184,8 @@ class _Walk:
                 return self._wait(written, meant, link.line, target.reason, link.line in self._heading_lines)
             target, wanted = still, now
         self._remember(wanted, meant, target)
-        if wanted == now:
+        # A link by [label][definition] becomes one of its own: it may have to change without the others.
+        if wanted == now and (now.form != "markdown" or stands.endswith(")")):
             return stands
         written = self._for_place(take_apart(stands, now), link.line)
         return str(_as_picture(written, meant, target).pointing_at(wanted))

@@ -106,7 +106,7 @@ def summarise(
     said = _letters(title)
 
     def add(candidates: Iterable[str]) -> None:
-        new = [item for item in dict.fromkeys(candidates) if item]
+        new = [item for item in dict.fromkeys(candidates) if item and "`" not in item]
         if not facts.supports("\n".join(new)):
             new = [item for item in new if facts.supports(item)]
         for item in new:
@@ -124,7 +124,11 @@ def summarise(
         if len(_joined(items, words)) >= SHORTEST:
             break
         add(further)
-    return _joined(items, words)
+    summary = _joined(items, words)
+    if len(summary) >= SHORTEST:
+        return summary
+    told = shortened(TOPIC_WORDS.sub("", plain(conclusion)), LONGEST)
+    return told if len(told) >= SHORTEST else _joined([title, *items, *_names_of_sections(part)], words)
 
 
 def _joined(items: Sequence[str], words: Words) -> str:
@@ -313,6 +317,10 @@ def _as_item(heading: str) -> str:
     text = plain(heading).strip(_TRIM).replace("、", " / ").replace(";", ",")
     tells = len(text) > 1 and not is_generic(text) and not TOPIC_WORDS.search(text)
     return text if tells else ""
+
+
+def _names_of_sections(part: Part) -> Iterator[str]:
+    return (plain(section.heading) for section in part.sections)
 
 
 def _plain_clauses(conclusion: str, part: Part) -> Iterator[str]:

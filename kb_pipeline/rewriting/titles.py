@@ -81,7 +81,7 @@ def is_generic(heading: str) -> bool:
 
 def one_line(text: str) -> str:
     """A title as plain text of bounded length: cut at a clause, else at a word."""
-    title = plain(without_block_marks(HEADING_ID.sub("", text))).strip(" #:：")
+    title = plain(without_block_marks(HEADING_ID.sub("", text))).strip(" #:：。，、；")
     if len(title) <= MAX_TITLE:
         return title
     cut = re.split(r"(?<=[。！？；;])|(?<=[.!?])\s", title)[0]

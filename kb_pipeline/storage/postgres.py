@@ -188,10 +188,16 @@ class EmbeddedPostgres:
 
     def _launch(self, home: Home) -> None:
         deadline = time.monotonic() + START_SECONDS
+        # Twice: whatever killed the last server may hit the next one while it recovers.
+        if not self._try_launch(home, deadline) and not self._try_launch(home, deadline):
+            raise DatabaseUnavailableError(f"PostgreSQL did not start in {home.data}:\n{_log_tail(home)}")
+
+    def _try_launch(self, home: Home, deadline: float) -> bool:
+        """True when a server is ready; False when the one that was started is dead again."""
         descriptor = self._open("server.lock")
         try:
             if not self._wait_for_server_lock(descriptor, home, deadline):
-                return
+                return True
             # No postgres of this folder lives, and no initdb: what it left behind is stale, whoever has those pids now.
             binaries = Binaries.locate(home.account)
             initialise(home, binaries, descriptor)
@@ -201,17 +207,16 @@ class EmbeddedPostgres:
             self._spawn(home, binaries, descriptor)
         finally:
             os.close(descriptor)  # the server keeps its copy, and with it the lock
-        while True:
-            if self._ready(home):
-                return
+        while not self._ready(home):
             if not self._alive():
-                raise DatabaseUnavailableError(f"PostgreSQL did not start in {home.data}:\n{_log_tail(home)}")
+                return False
             if time.monotonic() > deadline:
                 raise DatabaseUnavailableError(
                     f"PostgreSQL is still recovering {home.data} after {START_SECONDS:.0f} s; try again later.\n"
                     f"{_log_tail(home)}"
                 )
             time.sleep(POLL_SECONDS)
+        return True
 
     def _wait_for_server_lock(self, descriptor: int, home: Home, deadline: float) -> bool:
         """True when the lock is ours: no server lives. False when one has become ready meanwhile."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kb_tests.benchmarks.documenting import write_figures
 from kb_tests.benchmarks.full_build import full_build, growth, memory
 from kb_tests.benchmarks.measuring import ROOT, Figure, Result, table
 from kb_tests.benchmarks.projects import Projects
@@ -25,6 +26,7 @@ CHART = ROOT / "docs" / "benchmarks-growth.svg"
 
 def main() -> int:
     options = _options()
+    load_before = _load()
     work = Path(options.work or tempfile.mkdtemp(prefix="kb-benchmarks-"))
     work.mkdir(parents=True, exist_ok=True)
     # The results do not depend on a shell's own settings.
@@ -39,8 +41,13 @@ def main() -> int:
     for result in results.values():
         print("\n" + "\n\n".join(result.tables))
     print("\n" + _summary(figures))
+    conditions = {**_conditions(options.repeats), "load_before": load_before, "load_after": _load()}
+    if options.docs:
+        write_figures(results, conditions)
     if options.json:
-        Path(options.json).write_text(json.dumps(_report(results), ensure_ascii=False, indent=1), encoding="utf-8")
+        Path(options.json).write_text(
+            json.dumps(_report(results, conditions), ensure_ascii=False, indent=1), encoding="utf-8"
+        )
     return 1 if any(figure.verdict == "MISSED" for figure in figures) and options.strict else 0
 
 
@@ -76,6 +83,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=5, help="runs of what is short")
     parser.add_argument("--work", metavar="DIR", help="keep projects there and use those of an earlier run again")
     parser.add_argument("--chart", action="store_true", help=f"write {CHART.relative_to(ROOT)}")
+    parser.add_argument("--docs", action="store_true", help="write the figures into docs/benchmarks.md")
     parser.add_argument("--strict", action="store_true", help="exit code 1 when a goal is missed")
     return parser.parse_args()
 
@@ -92,18 +100,36 @@ def _announce(name: str) -> bool:
 
 def _summary(figures: list[Figure]) -> str:
     rows = [
-        [figure.what, figure.value.median, figure.value.least, figure.value.most, figure.unit, "" if figure.goal is None else figure.goal, figure.verdict]
+        [
+            figure.what,
+            figure.value.median,
+            figure.value.least,
+            figure.value.most,
+            figure.unit,
+            "" if figure.goal is None else figure.goal,
+            figure.verdict,
+        ]
         for figure in figures
     ]
     return table(rows, ("figure", "median", "least", "most", "unit", "goal ≤", "verdict"))
 
 
-def _report(results: dict[str, Result]) -> dict[str, object]:
+def _conditions(repeats: int) -> dict[str, object]:
     return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": datetime.now(UTC).isoformat(timespec="minutes"),
         "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        "load": os.getloadavg(),
+        "machine": f"{platform.system()} {platform.machine()} with {os.cpu_count()} cores",
+        "repeats": repeats,
+    }
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}"
+
+
+def _report(results: dict[str, Result], conditions: dict[str, object]) -> dict[str, object]:
+    return {
+        **conditions,
         "figures": [figure.as_json() for result in results.values() for figure in result.figures],
         "data": {name: result.data for name, result in results.items()},
     }

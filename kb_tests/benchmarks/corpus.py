@@ -45,7 +45,28 @@ AREAS = (
 )
 ROLES = ("服務", "模組", "閘道", "代理程式", "工作", "worker", "API", "pipeline", "叢集", "資料庫")
 TEAMS = ("平台組", "資料組", "支付組", "行動組", "SRE", "platform team", "data team")
-SYLLABLES = ["ba", "ce", "di", "fo", "gu", "ha", "ji", "ko", "lu", "ma", "ne", "pi", "ro", "su", "ta", "ve", "wi", "xo", "yu", "za"]
+SYLLABLES = [
+    "ba",
+    "ce",
+    "di",
+    "fo",
+    "gu",
+    "ha",
+    "ji",
+    "ko",
+    "lu",
+    "ma",
+    "ne",
+    "pi",
+    "ro",
+    "su",
+    "ta",
+    "ve",
+    "wi",
+    "xo",
+    "yu",
+    "za",
+]
 SIGNS = "安白本成達動分高光合回基建境開空連路明能平起清全日森時實水思泰通同外文無先新星元運正直中主資自"
 
 CHINESE = (

@@ -62,7 +62,16 @@ def no_op(projects: Projects, sizes: list[int], repeats: int) -> Result:
                 )
             )
             rows.append(
-                [f"{size} documents, {clock}", value.median, value.least, value.most, _median(imports, clock), _median(bare, clock), _median(version, clock), goal]
+                [
+                    f"{size} documents, {clock}",
+                    value.median,
+                    value.least,
+                    value.most,
+                    _median(imports, clock),
+                    _median(bare, clock),
+                    _median(version, clock),
+                    goal,
+                ]
             )
         result.figures.append(
             Figure("no_op", f"Dagster imported, {size} documents", "modules", Spread.of([float("dagster" in heavy)]), 0)

@@ -130,7 +130,7 @@ def test_a_list_may_be_written_in_many_ways(value: object, texts: tuple[str, ...
         ("2026-08", None),
         ("20260818", None),
         ("2026-08-18 later", None),
-        ("０２６-08-18", None),
+        ("２０２６-08-18", None),
         (None, None),
         (True, None),
         (["2026-08-18"], None),

@@ -118,6 +118,7 @@ def wiki() -> Wiki:
         ("[x](../docs/auth/Token%20Rotation.md#過期%20時間)", "[x](../auth/token-rotation.md#過期-時間)"),
         ("[x](../docs/auth/Token%20Rotation.md#沒有這節)", "[x](../auth/token-rotation.md)"),
         ("[x][ref]\n\n[ref]: ../docs/auth/long.md", "[x](../auth/long.md)\n\n[ref]: ../docs/auth/long.md"),
+        ("[long.md][]\n\n[long.md]: long.md", "[long.md](../auth/long.md)\n\n[long.md]: long.md"),
         ("[[Token Rotation]]", "[[auth/token-rotation|Token Rotation]]"),
         ("[[Token Rotation|權杖]]", "[[auth/token-rotation|權杖]]"),
         ("[[Token Rotation#過期 時間]]", "[[auth/token-rotation#過期 時間|Token Rotation > 過期 時間]]"),
@@ -193,6 +194,7 @@ BODIES = [
     "| a |\n|---|\n| [[late one]] |",
     '[![圖](img/架構%20圖.png)](../new/late%20one.md) [一\n二](../new/late%20one.md "題")',
     "[![圖](late.png)](../new/late%20one.md) [圖](late.png) [a 晚](../new/late%20one.md) [晚](../new/late%20one.md)",
+    "[a][晚] [晚] [晚][]\n\n[晚]: ../new/late-one.md",
     "[late one](../new/late%20one.md) [late one](../new/late%20one.md#節) [late one](../new/late%20one.md#無)",
 ]
 
