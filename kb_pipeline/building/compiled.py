@@ -79,7 +79,7 @@ class CompiledPages:
         if self._folder.write(path, text):
             self.written.add(path)
             self.deleted.discard(path)
-        page = read_page(path, text.encode("utf-8", "replace"))
+        page = self._folder.read_written(path, text)
         self._unindex(path)
         self._pages[path] = page
         self._index(page)

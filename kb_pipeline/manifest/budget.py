@@ -35,7 +35,8 @@ def manifest_report(
     """``pages`` are those in ``text``; ``budget``: tokens from which on it is cut in two stages."""
     tokens = estimate_tokens(text)
     sizes = sorted(
-        ((page.path, estimate_tokens(page_entry(page, language))) for page in pages), key=lambda item: (-item[1], item[0])
+        ((page.path, estimate_tokens(page_entry(page, language))) for page in pages),
+        key=lambda item: (-item[1], item[0]),
     )
     if tokens <= min(COMFORTABLE, budget):
         advice = "fits into every prompt"

@@ -30,6 +30,8 @@ _LOOSE = re.compile(
 )
 """Single characters at the edge of a chunk that are rarely part of a term."""
 
+_VERB = re.compile("|".join(CHINESE_VERBS))
+
 
 def terms_of(chunk: str, counts: Counter[str]) -> Iterator[str]:
     """Chinese has no word edges: a short chunk is a term, a long one is cut where both halves are said elsewhere."""
@@ -49,13 +51,13 @@ def terms_of(chunk: str, counts: Counter[str]) -> Iterator[str]:
 
 def bare_term(chunk: str) -> str:
     """A chunk without the verbs and single characters that stand before a term."""
-    bare = _LOOSE.sub("", chunk)
-    if bare != chunk and len(bare) >= 2:
-        return bare_term(bare)
-    for verb in CHINESE_VERBS:
-        if chunk.startswith(verb) and len(chunk) - len(verb) >= 2:
-            return bare_term(chunk[len(verb) :])
-    return chunk
+    while True:
+        bare = _LOOSE.sub("", chunk)
+        verb = _VERB.match(bare)
+        bare = bare[verb.end() :] if verb else bare
+        if bare == chunk or len(bare) < 2:
+            return chunk
+        chunk = bare
 
 
 def count_pieces(text: str) -> Counter[str]:

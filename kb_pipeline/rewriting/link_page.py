@@ -19,6 +19,8 @@ from kb_pipeline.rewriting.namesakes import BodyEdit
 _LANGUAGES = ("zh-TW", "en")
 _IN_HEADING = "# "
 """Before a pending link that stands in a heading: there only its label is left, so that the heading's anchor stays."""
+_INSIDE = "> "
+"""Before a pending picture that stands in the label of the pending link before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +83,23 @@ class _Spot:
 
 
 def _pending_spots(page: WikiPage, entries: Sequence[str], language: str) -> Iterator[_Spot]:
-    """Where the pending links stand. Entries are in the order of the text, one inside of another before that one."""
-    cursor = 0
-    passed: list[tuple[str, int]] = []
+    """Where the pending links stand: entries are in the order of the text."""
+    cursor, outer = 0, (0, 0)
     for entry in entries:
-        in_heading = entry.startswith(_IN_HEADING)
-        written = parse_written(entry.removeprefix(_IN_HEADING))
+        inside, in_heading = entry.startswith(_INSIDE), entry.removeprefix(_INSIDE).startswith(_IN_HEADING)
+        written = parse_written(entry.removeprefix(_INSIDE).removeprefix(_IN_HEADING))
         if written is None:
             continue
-        while passed and passed[-1][0] in written.label:
-            _, cursor = passed.pop()
         languages = dict.fromkeys((language, *_LANGUAGES))
         for text in [written.as_heading_text()] if in_heading else map(written.as_text, languages):
-            start = _find(page, text, cursor, in_heading)
-            if start >= 0:
-                passed.append((text, cursor))
-                cursor = start + len(text)
-                yield _Spot(start, cursor, waiting=written, in_heading=in_heading)
+            start = _find(page, text, outer[0] if inside else cursor, in_heading)
+            end = start + len(text)
+            if start >= 0 and not (inside and end > outer[1]):
+                yield _Spot(start, end, waiting=written, in_heading=in_heading)
+                if inside:
+                    outer = end, outer[1]
+                else:
+                    cursor, outer = end, (start, end)
                 break
 
 
@@ -165,6 +167,7 @@ class _Walk:
 
     def _link(self, link: Link, inner: Sequence[_Spot]) -> str:
         stands = self._page.body[link.start : link.end]
+        waiting_before = len(self.waiting)
         if inner:
             start, end = label_range(stands)
             label = self.rewrite(link.start + start, link.start + end, inner)
@@ -181,7 +184,8 @@ class _Walk:
             still = self._targets.among_pages(now, self._page) if meant != now else None
             if still is None:
                 written = self._for_place(take_apart(stands, now), link.line)
-                return self._wait(written, meant, link.line, target.reason, link.line in self._heading_lines)
+                in_heading = link.line in self._heading_lines
+                return self._wait(written, meant, link.line, target.reason, in_heading, waiting_before)
             target, wanted = still, now
         self._remember(wanted, meant, target)
         # A link by [label][definition] becomes one of its own: it may have to change without the others.
@@ -192,6 +196,7 @@ class _Walk:
 
     def _waited(self, written: WrittenLink, spot: _Spot, inner: Sequence[_Spot]) -> str:
         stands = self._page.body[spot.start : spot.end]
+        waiting_before = len(self.waiting)
         if inner and stands.startswith(written.label):
             label = self.rewrite(spot.start, spot.start + len(written.label), inner)
             written = replace(written, label=label)
@@ -199,7 +204,7 @@ class _Walk:
         written, meant = self._for_place(written, line), written.reference
         target = self._targets.resolve(meant, self._page)
         if isinstance(target, Nowhere):
-            return self._wait(written, meant, line, target.reason, spot.in_heading)
+            return self._wait(written, meant, line, target.reason, spot.in_heading, waiting_before)
         wanted = self._destination(meant, target, spot.in_heading)
         self._remember(wanted, meant, target)
         return str(written if wanted == meant else _as_picture(written, meant, target).pointing_at(wanted))
@@ -221,9 +226,13 @@ class _Walk:
         self._seen[written] = count + 1
         return Reference.parse(raws[min(count, len(raws) - 1)])
 
-    def _wait(self, written: WrittenLink, meant: Reference, line: int, reason: str, in_heading: bool) -> str:
+    def _wait(
+        self, written: WrittenLink, meant: Reference, line: int, reason: str, in_heading: bool, before: int
+    ) -> str:
+        """Make a link plain text. ``before``: how many waited before those in its label."""
         waiting = written if written.reference == meant else written.pointing_at(meant)
-        self.waiting.append(f"{_IN_HEADING}{waiting}" if in_heading else str(waiting))
+        inside = [entry if entry.startswith(_INSIDE) else _INSIDE + entry for entry in self.waiting[before:]]
+        self.waiting[before:] = [f"{_IN_HEADING}{waiting}" if in_heading else str(waiting), *inside]
         self.pending.append(PendingLink(self._page.path, line, str(meant), reason))
         return waiting.as_heading_text() if in_heading else waiting.as_text(self._language)
 

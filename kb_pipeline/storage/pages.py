@@ -67,7 +67,7 @@ class PageFolder:
     def read(self, path: str) -> WikiPage:
         """One page as it is on disk now. Raises StorageError when it is not there."""
         try:
-            return read_page_of_disk(path, self._file(path).read_bytes())
+            return self._parsed(path, self._file(path).read_bytes())[1]
         except OSError as error:
             raise _unreadable(path, error) from error
 
@@ -83,6 +83,12 @@ class PageFolder:
         if not path.lower().endswith(".md"):
             raise StorageError(f'a page must be called something.md, not "{path}"')
         return write_if_changed(self._file(path), text.encode("utf-8", "replace"))
+
+    def read_written(self, path: str, text: str) -> WikiPage:
+        """The page that ``text`` is. It is remembered: the next look at the folder finds it parsed, by its hash."""
+        tag, page = self._parsed(path, text.encode("utf-8", "replace"))
+        self._pages[path] = (tag, page)
+        return page
 
     def delete(self, path: str) -> bool:
         """Delete a page and the folders that are empty then. False when there was none."""
@@ -187,12 +193,16 @@ class PageFolder:
         except OSError as error:
             raise _unreadable(path, error) from error
         signature = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, seen_ns]
-        tag = hashlib.sha256(content).hexdigest()
-        if row is not None and row[_TAG] == tag:
+        if row is not None and row[_TAG] == hashlib.sha256(content).hexdigest():
             return [*signature, *row[_TAG:]]
-        page = read_page_of_disk(path, content)
-        self._pages[path] = (tag, page)
+        tag, page = self._pages[path] = self._parsed(path, content)
         return [*signature, tag, *encode_provenance(page)]
+
+    def _parsed(self, path: str, content: bytes) -> tuple[str, WikiPage]:
+        """The hash of the bytes and the page that they are: from memory when it was parsed from just these bytes."""
+        tag = hashlib.sha256(content).hexdigest()
+        held = self._pages.get(path)
+        return held if held is not None and held[0] == tag else (tag, read_page_of_disk(path, content))
 
     def _remembered(self, path: str, row: _Row) -> WikiPage | None:
         held = self._pages.get(path)
@@ -214,9 +224,7 @@ class PageFolder:
             return
         except OSError as error:
             raise _unreadable(path, error) from error
-        tag = hashlib.sha256(content).hexdigest()
-        page = read_page_of_disk(path, content)
-        self._pages[path] = (tag, page)
+        tag, page = self._pages[path] = self._parsed(path, content)
         rows[path] = [*rows[path][:_TAG], tag, *encode_provenance(page)]
 
     def _store_pages(self, paths: Sequence[str], gone: Collection[str] = ()) -> None:

@@ -1,7 +1,8 @@
 """Checkable details of a text: numbers with unit, dates, versions, identifiers, URLs, commands, paths, settings.
 
 Belongs here: which of them a text has, where, in what normal form (SPEC 1 "fact", 6.3, 6.12). Does not belong here: how
-each kind looks (``quantities``, ``calendar_facts``, ``names``), evidence for a page's facts (``fact_evidence``).
+each kind looks (``quantities``, ``versions``, ``calendar_facts``, ``names``, ``settings``, ``code_facts``), whether a page
+says what its raw document says (``rewriting.fidelity``).
 
 Facts never overlap; what stands further up in this list wins: URL, setting, code span, name, date, version, number.
 Ordinals of lists and headings, numbers of figures and steps, counts of listed items, and targets of links inside the
@@ -13,18 +14,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from kb_pipeline.models.text import Fact, FactKind
 from kb_pipeline.text.calendar_facts import find_dates, find_times
 from kb_pipeline.text.code_facts import command_lines, is_shell, read_code_span, setting_lines
 from kb_pipeline.text.fact_markup import HIDDEN, Found, Markup, hide, hide_links, read_markup
+from kb_pipeline.text.folding import narrow
 from kb_pipeline.text.names import TOKEN, find_urls, name_of, normal_url
 from kb_pipeline.text.quantities import find_numbers
 from kb_pipeline.text.settings import find_settings
 from kb_pipeline.text.versions import find_versions
 
-_WIDE = {0x3000: " ", **{wide: chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F) if wide != 0xFF0C}}
-_COMPOUND = frozenset((FactKind.COMMAND, FactKind.SETTING, FactKind.URL, FactKind.PATH, FactKind.IDENTIFIER))
+_WIDE = re.compile(r"[\u3000\uff01-\uff0b\uff0d-\uff5e]")
 _WIDE_THOUSANDS = re.compile(r"(?<=[０-９])，(?=[０-９]{3}(?![０-９]))")
 
 
@@ -32,42 +34,21 @@ def extract_facts(text: str, *, lenient: bool = False) -> list[Fact]:
     """Facts in order of their start, none overlapping.
 
     ``lenient`` finds more, at the price of turns of phrase (一次, three ways): for evidence, never for keeping count.
+    A document is asked for its facts by summary, condensing and gates in turn: the last few texts are remembered.
     """
-    return _Scan(text, lenient=lenient).facts()
+    return list(_facts(text, lenient))
 
 
-def fact_lines(text: str) -> set[int]:
-    """1-based lines on which some fact stands; a command over several lines counts with all of them."""
-    lines: set[int] = set()
-    for fact in extract_facts(text):
-        lines.update(range(fact.line, fact.line + fact.text.count("\n") + 1))
-    return lines
-
-
-def nested_normals(fact: Fact) -> Iterator[tuple[FactKind, str]]:
-    """What stands inside a command, setting or other compound fact: ``--timeout 30s`` says 30 s too. As evidence."""
-    if fact.kind not in _COMPOUND:
-        return
-    inner = _Block(narrowed(fact.text), 0)
-    inner.claim(FactKind.URL, _urls(inner.free))
-    for kind, place in _names(inner.free):
-        yield kind, place[2]
-    for kind, found in (
-        (FactKind.DATE, (*find_dates(inner.free), *find_times(inner.free))),
-        (FactKind.VERSION, find_versions(inner.free)),
-        (FactKind.NUMBER, find_numbers(inner.free, lenient=True)),
-    ):
-        for _, _, normal in found:
-            yield kind, normal
-    for _, _, kind, normal in inner.found:
-        yield kind, normal
+@lru_cache(maxsize=16)
+def _facts(text: str, lenient: bool) -> tuple[Fact, ...]:
+    return tuple(_Scan(text, lenient=lenient).facts())
 
 
 def narrowed(text: str) -> str:
     """Full-width ASCII made narrow, one character for one; the Chinese comma stays, it separates no thousands."""
     if text.isascii():
         return text
-    return _WIDE_THOUSANDS.sub(",", text).translate(_WIDE)
+    return _WIDE.sub(lambda match: narrow(match.group()), _WIDE_THOUSANDS.sub(",", text))
 
 
 class _Scan:

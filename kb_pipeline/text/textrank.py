@@ -19,6 +19,8 @@ from kb_pipeline.text.analyser import analyse
 DAMPING = 0.85
 _ROUNDS = 60
 _TOLERANCE = 1e-7
+_DIGITS = 9
+"""Processors differ in the last bits of a logarithm; a committed page must not."""
 
 
 def rank_sentences(sentences: Sequence[str]) -> list[float]:
@@ -50,7 +52,7 @@ def rank_sentences(sentences: Sequence[str]) -> list[float]:
         scores = updated
         if settled:
             break
-    return [float(score) for score in scores / scores.sum()]
+    return [round(float(score), _DIGITS) for score in scores / scores.sum()]
 
 
 def _matrix(

@@ -54,7 +54,7 @@ def test_any_text_is_taken_and_letters_outside_links_stay(text: str) -> None:
     "pattern", ["<!-- ", "[", "[a](", "[[a|", "![](", "*", "_a", "<a ", "| ", "> ", "- - ", "%%", "`", "\\|", "[a](("]
 )
 def test_cost_grows_with_the_length(pattern: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     reduce_markdown(pattern * 20_000)
     reduce_markdown((pattern + "x") * 10_000)
-    assert time.perf_counter() - begun < 3
+    assert time.process_time() - begun < 3

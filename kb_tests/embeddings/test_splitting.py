@@ -79,8 +79,8 @@ def test_a_limit_below_one_is_a_callers_mistake() -> None:
 
 
 def test_cost_grows_with_the_length() -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     split_text("甲" * 300_000, 400)
     split_text("word " * 60_000, 400)
     split_text("e" + "\u0301" * 50_000, 400)
-    assert time.perf_counter() - begun < 8
+    assert time.process_time() - begun < 8

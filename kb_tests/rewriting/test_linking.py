@@ -194,7 +194,7 @@ BODIES = [
     "| a |\n|---|\n| [[late one]] |",
     '[![圖](img/架構%20圖.png)](../new/late%20one.md) [一\n二](../new/late%20one.md "題")',
     "[![圖](late.png)](../new/late%20one.md) [圖](late.png) [a 晚](../new/late%20one.md) [晚](../new/late%20one.md)",
-    "[a][晚] [晚] [晚][]\n\n[晚]: ../new/late-one.md",
+    "[a][晚] [晚] [晚][]\n\n[晚]: <../new/late one.md>",
     "[late one](../new/late%20one.md) [late one](../new/late%20one.md#節) [late one](../new/late%20one.md#無)",
 ]
 

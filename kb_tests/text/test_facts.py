@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb_pipeline.models import FactKind
-from kb_pipeline.text.facts import extract_facts, fact_lines
+from kb_pipeline.text.facts import extract_facts
 
 NUMBER, DATE, VERSION = FactKind.NUMBER, FactKind.DATE, FactKind.VERSION
 IDENTIFIER, URL, COMMAND, PATH, SETTING = FactKind.IDENTIFIER, FactKind.URL, FactKind.COMMAND, FactKind.PATH, FactKind.SETTING
@@ -240,10 +240,6 @@ def test_facts_carry_line_and_offsets_of_the_text_as_written() -> None:
         (3, "`kb build`", "`kb build`"),
         (6, "curl x \\\n   -v", "curl x \\\n   -v"),
     ]
-
-
-def test_fact_lines_name_every_line_of_a_long_command() -> None:
-    assert fact_lines("文字\n\n```bash\ncurl x \\\n  -v\n```\n共 5 筆") == {4, 5, 7}
 
 
 def test_output_between_prompts_is_no_command() -> None:
