@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
+from threading import Lock, RLock
 from typing import TYPE_CHECKING
 
 from kb_pipeline.config import CONFIG_FILE, Settings, load_settings
@@ -78,6 +79,7 @@ class Project:
         self.clock = SystemClock()
         self.progress: Progress | None = None
         self._publication: tuple[str, Publication] | None = None
+        self._planning = RLock()  # a code server evaluates sensor and schedule in threads of their own
         self._stamps_at_start = self._stamps()
 
     @classmethod
@@ -140,11 +142,13 @@ class Project:
         from kb_pipeline.sources.filesystem import read_document
 
         dates: dict[str, date] | None = None
+        looking_up = Lock()
 
         def read(entry: RawEntry) -> RawDocument:
             nonlocal dates
-            if dates is None:
-                dates = document_dates(self.settings.raw, [found.disk_path for found in entries])
+            with looking_up:  # git is asked once, not by each thread of a pool
+                if dates is None:
+                    dates = document_dates(self.settings.raw, [found.disk_path for found in entries])
             return read_document(
                 self.settings.raw, entry, scope=self.layout.scope_of(entry.path), dated=dates.get(entry.disk_path)
             )
@@ -163,6 +167,13 @@ class Project:
         from kb_pipeline.rewriting.offline import OfflineRewriter
 
         return OfflineRewriter(self.glossary, self._gates, today=self.today)
+
+    @cached_property
+    def rewriter_key(self) -> str:
+        """``rewriter.key`` without loading the rewriter: all that a plan needs of it."""
+        from kb_pipeline.rewriting.rules import offline_key
+
+        return offline_key(self.glossary)
 
     def _gates(self, drafts: Sequence[PageDraft], document: RawDocument) -> Sequence[Finding]:
         """The gates of SPEC 6.3 over the drafts of one document."""
@@ -185,6 +196,12 @@ class Project:
         only: Sequence[str] | None = None,
     ) -> PlannedBuild:
         """Look at the disk and decide. ``recorded``: what the event log says, by document; None leaves it out."""
+        with self._planning:
+            return self._plan(recorded, upgrade=upgrade, full=full, only=only)
+
+    def _plan(
+        self, recorded: Mapping[str, str] | None, *, upgrade: bool, full: bool, only: Sequence[str] | None
+    ) -> PlannedBuild:
         entries = self.scan()
         pages = self.pages.scan()
         reviews = self.reviews.scan()
@@ -194,7 +211,7 @@ class Project:
             list(pages.values()),
             list(reviews.entries),
             recorded,
-            self.rewriter.key,
+            self.rewriter_key,
             upgrade=upgrade,
             full=full,
             only=only,
@@ -216,6 +233,7 @@ class Project:
             repr(settings.scopes),
             repr(settings.lint),
             repr(settings.manifest),
+            f"{settings.rewrite.min_characters}/{settings.rewrite.max_characters}",  # lint judges by them
             repr(self.glossary.terms),
             self.embedding_version,
         )
@@ -237,10 +255,15 @@ class Project:
                 default_scope=settings.default_scope,
                 language=settings.language,
                 concurrency=1 if self.rewriter.name == "offline" else settings.rewrite.concurrency,
-                raw_folder=Path(os.path.relpath(settings.raw, settings.knowledge)).as_posix(),
+                raw_folder=self._raw_folder,
             ),
             progress=progress,
         )
+
+    @property
+    def _raw_folder(self) -> str:
+        """The way from ``knowledge/`` to ``raw/``."""
+        return Path(os.path.relpath(self.settings.raw, self.settings.knowledge)).as_posix()
 
     @property
     def lock_path(self) -> Path:
@@ -277,6 +300,8 @@ class Project:
             categories=settings.lint.categories,
             min_body=settings.rewrite.min_characters,
             max_body=settings.rewrite.max_characters,
+            rewriter_key=self.rewriter_key,
+            raw_folder=self._raw_folder,
             silenced={item.rule: item.reason for item in settings.lint.silenced},
         )
 
@@ -328,13 +353,21 @@ class Project:
         # SQLAlchemy 2.1 takes psycopg 3 for a plain postgresql://; dagster-postgres needs psycopg2 (dagster#33958).
         return "postgresql+psycopg2://" + url.partition("://")[2]
 
-    def embed(self, progress: Progress, *, backlog: bool) -> WikiVectors:
-        """Make missing vectors: for a short while before a publication, or (``backlog``) all of them."""
+    def embed(self, progress: Progress, *, backlog: bool, only: Collection[str] | None = None) -> WikiVectors:
+        """Make missing vectors: for a short while before a publication, or (``backlog``) all of them.
+
+        ``only``: of these pages alone; one that does not exist has none.
+        """
         from kb_pipeline.building.vectors import INLINE_SECONDS, embed_wiki
 
-        pages = list(self.pages.load_all().values())
+        pages = [page for path, page in self.pages.load_all().items() if only is None or path in only]
         return embed_wiki(
-            pages, self.embedder, self.vector_store, progress, within=None if backlog else INLINE_SECONDS
+            pages,
+            self.embedder,
+            self.vector_store,
+            progress,
+            within=None if backlog else INLINE_SECONDS,
+            whole=only is None,
         )
 
     # -- what the last build left -------------------------------------------------------------------------------
@@ -343,13 +376,16 @@ class Project:
     def _state_file(self) -> Path:
         return self.settings.state / "state.json"
 
-    def note_synced(self, *, vectors_complete: bool) -> None:
-        """Remember that the pages as they are now are linked and on record."""
-        fingerprint = self.content_fingerprint(self.pages.scan())
+    def fingerprint_now(self) -> str:
+        """Of pages and settings as they are on disk at this moment."""
+        return self.content_fingerprint(self.pages.scan())
+
+    def note_synced(self, fingerprint: str, *, vectors_complete: bool) -> None:
+        """Remember that the pages of this fingerprint are linked and on record."""
         BuildState(fingerprint, fingerprint if vectors_complete else "").save(self._state_file)
 
-    def note_vectors(self, *, complete: bool) -> None:
-        fingerprint = self.content_fingerprint(self.pages.scan())
+    def note_vectors(self, fingerprint: str, *, complete: bool) -> None:
+        """Remember whether each section of the pages of this fingerprint has its vector."""
         state = BuildState.load(self._state_file)
         replace(state, vectors=fingerprint if complete else "").save(self._state_file)
 
@@ -378,11 +414,19 @@ class Project:
 
     def newest_change(self, planned: PlannedBuild) -> float:
         """When the newest of the documents to compile was written, seconds since the epoch; 0 when none is."""
-        files = [self.settings.raw / planned.raw[path].disk_path for path in planned.plan.compile]
-        return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
+        newest = 0.0
+        for path in planned.plan.compile:
+            with suppress(OSError):  # gone since the scan: the next plan sees that
+                newest = max(newest, (self.settings.raw / planned.raw[path].disk_path).stat().st_mtime)
+        return newest
+
+    @property
+    def has_custom_sources(self) -> bool:
+        """Whether there is anything that only fetching would show to have changed."""
+        return any(source.type == "custom" for source in self.settings.sources)
 
     def fetch_sources(self) -> list[FetchReport]:
-        """Let each custom adapter write what it has into ``raw/``. One that fails is a report, never a removal."""
+        """With the lock held, let each custom adapter write what it has into ``raw/``. One that fails is a report, never a removal."""
         from kb_pipeline.sources.adapters import FetchReport, fetch_into_raw, load_adapter
         from kb_pipeline.storage.files import write_atomic
 
@@ -433,7 +477,7 @@ class Project:
         from kb_pipeline.building.publishing import Publication, PublishSettings
         from kb_pipeline.markdown.decoding import decode_text
 
-        fingerprint = self.content_fingerprint(self.pages.scan())
+        fingerprint = self.fingerprint_now()
         if self._publication is None or self._publication[0] != fingerprint:
             pages = self.pages.load_all()
             made = Publication(

@@ -5,7 +5,8 @@ Belongs here: the folder of pages seen by owner. Does not belong here: the order
 
 from __future__ import annotations
 
-import logging
+import hashlib
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,7 +23,9 @@ from kb_pipeline.rewriting.relations import MARKS
 from kb_pipeline.rewriting.review import ReviewQueue
 from kb_pipeline.storage.pages import PageFolder
 
-log = logging.getLogger(__name__)
+_HEX = re.compile(r"[0-9a-f]{64}")
+RESCUED = "removed"
+"""Verdict of a review entry that keeps pages of a removed document for a person."""
 
 
 class CompiledPages:
@@ -34,6 +37,7 @@ class CompiledPages:
         self._rewriter = rewriter
         self._pages = dict(folder.load_all())
         self._by_owner: dict[str, set[str]] = defaultdict(set)
+        self._by_source: dict[str, set[str]] = defaultdict(set)
         self._folded: dict[str, str] = {}
         for page in self._pages.values():
             self._index(page)
@@ -92,16 +96,21 @@ class CompiledPages:
         self.written.discard(path)
         self.deleted.add(path)
 
-    def rekey(self, old: str, new: str) -> None:
-        """Say another name for a source in every page that names it. The fingerprint does not cover sources."""
-        for page in [page for page in self._pages.values() if any(source.path == old for source in page.sources)]:
+    def rekey(self, old: str, new: str) -> list[str]:
+        """Say another name for a source in every page that names it. The fingerprint does not cover sources.
+
+        Returns what could not be written, one line a page: a page that a person broke keeps the old name.
+        """
+        problems = []
+        for page in [self._pages[path] for path in sorted(self._by_source.get(old, ()))]:
             sources = [
                 {"path": new if source.path == old else source.path, "sha256": source.sha256} for source in page.sources
             ]
             try:
                 self.store(page.path, set_fields(self.text(page.path), {"sources": sources}))
-            except PageWriteError as error:  # a page that a person broke: lint names it, the next build tries again
-                log.warning("%s still names %s as its source: %s", page.path, old, error)
+            except PageWriteError as error:
+                problems.append(f"{page.path} still names {old} as its source: {error}")
+        return problems
 
     def remove(self, document: str) -> tuple[str, ...]:
         """Delete what a document owns. A page that other documents feed too, or that a person edited, goes to review
@@ -114,9 +123,12 @@ class CompiledPages:
             source = pages[0].sources[0]
             stamp = pages[0].compiled
             reason = "the raw document is gone; these pages were edited by hand or have other sources"
-            self._reviews.hold(
-                document, source.sha256, stamp.key if stamp else "", "removed", reason, rescued, {}, ()
-            )
+            # Under a name of its own: a later version of the document would replace or clear an entry of its name.
+            digest = hashlib.sha256("\0".join(f"{path}\0{rescued[path]}" for path in sorted(rescued)).encode())
+            name = f"{document}.{RESCUED}-{digest.hexdigest()[:6]}"
+            # What a person edited may bear any hash: the entry must not be refused for it.
+            sha256 = source.sha256 if _HEX.fullmatch(source.sha256) else digest.hexdigest()
+            self._reviews.hold(name, sha256, stamp.key if stamp else "", RESCUED, reason, rescued, {}, ())
         for page in pages:
             self.delete(page.path)
         return tuple(page.path for page in pages)
@@ -159,18 +171,25 @@ class CompiledPages:
         return render_page(draft, [source], by=self._rewriter.name, key=self._rewriter.key, part=part)
 
     def _free_path(self, wanted: str, entry: RawEntry) -> str:
-        """``wanted``, or a name with the document's hash where a page of another owner stands there."""
-        folded = _fold(wanted)
-        holder = self._pages.get(self._folded.get(folded, ""))
-        if holder is None or _owner(holder) == entry.path:
-            return wanted
-        return f"{wanted.removesuffix('.md')}-{(entry.sha256 or '')[:6]}.md"
+        """``wanted``, or a name with a hash of the document's where a page of another owner stands there.
+
+        The hash is of its path: the next version of the document gets the same name.
+        """
+        stem, digest = wanted.removesuffix(".md"), hashlib.sha256(entry.path.encode("utf-8", "surrogateescape")).hexdigest()
+        names = (wanted, *(f"{stem}-{digest[:length]}.md" for length in range(6, len(digest) + 1)))
+        for name in names:
+            holder = self._pages.get(self._folded.get(_fold(name), ""))
+            if holder is None or _owner(holder) == entry.path:
+                return name
+        raise PageWriteError(f"no free name for the page {wanted} of {entry.path}: move the pages that stand there away")
 
     def _index(self, page: WikiPage) -> None:
         self._folded[_fold(page.path)] = page.path
         owner = _owner(page)
         if owner is not None:
             self._by_owner[owner].add(page.path)
+        for source in page.sources:
+            self._by_source[source.path].add(page.path)
 
     def _unindex(self, path: str) -> None:
         self._folded.pop(_fold(path), None)
@@ -178,6 +197,8 @@ class CompiledPages:
         owner = _owner(page) if page is not None else None
         if owner is not None:
             self._by_owner[owner].discard(path)
+        for source in page.sources if page is not None else ():
+            self._by_source[source.path].discard(path)
 
 
 def _owner(page: WikiPage) -> str | None:

@@ -37,4 +37,9 @@ def mend_pages(folder: PageFolder, policy: LintPolicy, chosen: Collection[str] |
 def _text(folder: PageFolder, path: str) -> str:
     """A page's text with its own line ends."""
     data = folder.read_text(path)
-    return data.decode("utf-8") if b"\r" in data else decode_text(data)
+    if b"\r" in data:
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError:  # UTF-16: what its line ends were is not told apart from its other bytes
+            return decode_text(data)
+    return decode_text(data)

@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kb_pipeline.building.compiled import CompiledPages
 from kb_pipeline.building.inbox import Inbox
-from kb_pipeline.errors import KbError, TransientProviderError
+from kb_pipeline.errors import KbError, PermanentProviderError, UnreadableTextError
 from kb_pipeline.markdown.front_matter import split_front_matter
 from kb_pipeline.models import (
     BuildPlan,
@@ -24,6 +24,7 @@ from kb_pipeline.models import (
     DocumentOutcome,
     DocumentState,
     Failed,
+    Finding,
     Fragment,
     Held,
     Move,
@@ -31,6 +32,7 @@ from kb_pipeline.models import (
     RawEntry,
     RewriteContext,
     RewriteOutcome,
+    Severity,
     SyncReport,
     WikiPage,
 )
@@ -116,8 +118,13 @@ class Sync:
             wiki = CompiledPages(self._pages, self._reviews, self._rewriter)
             inbox = Inbox.of(wiki.all().values(), self._settings.language, self._rewriter.key)
         with clock("rekey and remove"):
+            waiting = {entry.document for entry in self._reviews.entries()} if plan.moved else set()
+            due = frozenset(plan.compile)
             for move in plan.moved:
-                finish(self._rekey(move, raw[move.new], wiki, inbox))
+                outcome = self._rekey(move, raw[move.new], wiki, inbox, waits=move.old in waiting)
+                # One that is compiled too is done only then.
+                if move.new not in due or outcome.state is DocumentState.FAILED:
+                    finish(outcome)
             for document in plan.removed:
                 finish(self._remove(document, wiki, inbox))
         calls = 0
@@ -134,7 +141,7 @@ class Sync:
         with clock("link"):
             linked = self._link(raw, wiki)
         for document in plan.adopted:
-            finish(self._adopt(raw[document], wiki))
+            finish(self._adopt(raw[document], wiki, inbox))
         return SyncReport(
             outcomes=tuple(outcomes),
             pages_written=tuple(sorted(wiki.written)),
@@ -145,26 +152,35 @@ class Sync:
             pending_links=tuple(f"{link.page}:{link.line}: {link.target}: {link.reason}" for link in linked.pending),
         )
 
-    def _rekey(self, move: Move, entry: RawEntry, wiki: CompiledPages, inbox: Inbox) -> DocumentOutcome:
+    def _rekey(
+        self, move: Move, entry: RawEntry, wiki: CompiledPages, inbox: Inbox, *, waits: bool
+    ) -> DocumentOutcome:
         """The pages keep their addresses and say the new name of their source: no model call."""
-        self._reviews.rekey(move.old, move.new)
-        wiki.rekey(move.old, move.new)
+        if waits:
+            self._reviews.rekey(move.old, move.new)
+        problems = wiki.rekey(move.old, move.new)
         inbox.rekey(move.old, move.new)
+        if problems:
+            reason = f"moved from {move.old}, but {'; '.join(problems)}; mend that page, then build again"
+            return DocumentOutcome(move.new, DocumentState.FAILED, entry.sha256, wiki.paths_of(move.new), reason)
         return DocumentOutcome(
-            move.new, DocumentState.UNCHANGED, entry.sha256, wiki.paths_of(move.new), f"moved from {move.old}",
-            key=next((page.compiled.key for page in wiki.of(move.new) if page.compiled), ""),
+            move.new,
+            DocumentState.UNCHANGED,
+            entry.sha256,
+            wiki.paths_of(move.new),
+            f"moved from {move.old}",
+            key=_made_by(move.new, wiki, inbox),
         )
 
-    def _adopt(self, entry: RawEntry, wiki: CompiledPages) -> DocumentOutcome:
+    def _adopt(self, entry: RawEntry, wiki: CompiledPages, inbox: Inbox) -> DocumentOutcome:
         """Nothing to do but to say so: the pages are right, the event log does not know."""
-        stamps = [page.compiled for page in wiki.of(entry.path) if page.compiled is not None]
         return DocumentOutcome(
             entry.path,
             DocumentState.UNCHANGED,
             entry.sha256,
             wiki.paths_of(entry.path),
             "adopted: its pages were already right",
-            key=stamps[0].key if stamps else "",
+            key=_made_by(entry.path, wiki, inbox),
         )
 
     def _remove(self, document: str, wiki: CompiledPages, inbox: Inbox) -> DocumentOutcome:
@@ -195,19 +211,22 @@ class Sync:
         total = len(documents)
         if self._settings.concurrency == 1:
             for done, document in enumerate(documents, start=1):
-                result, seconds = self._rewrite(raw[document], contexts[document])
-                yield self._settle(raw[document], result, seconds, wiki, inbox)
+                entry, result, seconds = self._rewrite(raw[document], contexts[document])
+                yield self._settle(entry, result, seconds, wiki, inbox)
                 self._progress.update("compile", done, total, document)
             return
         with ThreadPoolExecutor(self._settings.concurrency, thread_name_prefix="compile") as pool:
             running = {
                 pool.submit(self._rewrite, raw[document], contexts[document]): document for document in documents
             }
-            for done, future in enumerate(as_completed(running), start=1):
-                document = running[future]
-                result, seconds = future.result()
-                yield self._settle(raw[document], result, seconds, wiki, inbox)
-                self._progress.update("compile", done, total, document)
+            try:
+                for done, future in enumerate(as_completed(running), start=1):
+                    entry, result, seconds = future.result()
+                    yield self._settle(entry, result, seconds, wiki, inbox)
+                    self._progress.update("compile", done, total, running.pop(future))
+            finally:
+                # Where the disk refuses, nothing more is asked of the model: what is in flight ends, the rest never begins.
+                pool.shutdown(wait=True, cancel_futures=True)
 
     def _hints(self, entry: RawEntry, *, known: bool) -> NamingHints:
         """What a document says of where it belongs: asked only of one that has no pages yet."""
@@ -226,19 +245,22 @@ class Sync:
             str(scope) if allowed else document.scope,
         )
 
-    def _rewrite(self, entry: RawEntry, context: RewriteContext) -> tuple[RewriteOutcome, float]:
+    def _rewrite(self, entry: RawEntry, context: RewriteContext) -> tuple[RawEntry, RewriteOutcome, float]:
+        """The outcome, with the entry as it was read: a document may have changed since the scan."""
         started = time.monotonic()
         result: RewriteOutcome
         try:
-            result = self._rewriter.rewrite(self._read_raw(entry), context)
-        except TransientProviderError as error:
-            result = Failed(str(error), permanent=False)
-        except KbError as error:
+            document = self._read_raw(entry)
+            entry = replace(entry, sha256=document.sha256)
+            result = self._rewriter.rewrite(document, context)
+        except (PermanentProviderError, UnreadableTextError) as error:
             result = Failed(str(error), permanent=True)
+        except KbError as error:  # a vendor, a disk, a cap: another build may have more luck with the same document
+            result = Failed(str(error), permanent=False)
         except Exception as error:  # noqa: BLE001 - a fault of one document never stops the others; it is reported whole
             log.exception("compiling %s failed", entry.path)
             result = Failed(f"internal error, please report it: {type(error).__name__}: {error}", permanent=False)
-        return result, time.monotonic() - started
+        return entry, result, time.monotonic() - started
 
     def _settle(
         self, entry: RawEntry, result: RewriteOutcome, seconds: float, wiki: CompiledPages, inbox: Inbox
@@ -261,12 +283,21 @@ class Sync:
                     inbox.drop(document)
                     self._reviews.clear(document)
             case Fragment():
-                self._reviews.clear(document)
-                paths = (inbox.put(document, sha256, result),)
-                wiki.remove(document)
-                state = DocumentState.FRAGMENT
+                edited = wiki.edited_pages_of(document)
+                closed = inbox.closed(result.month)
+                if edited:
+                    reason = f"too short for a page now, and edited by hand: {', '.join(edited)}; delete or keep what is there"
+                    wiki.hold(entry, "held", reason, (), ())
+                    state, paths = DocumentState.HELD, wiki.paths_of(document)
+                elif closed:
+                    state, reason, paths = DocumentState.FAILED, closed, wiki.paths_of(document)
+                else:
+                    self._reviews.clear(document)
+                    paths = (inbox.put(document, sha256, result),)
+                    wiki.remove(document)
+                    state = DocumentState.FRAGMENT
             case Held():
-                reason = "; ".join(finding.message for finding in result.findings[:3])
+                reason = _why(result.findings)
                 wiki.hold(entry, "held", reason, result.drafts, result.findings)
                 state, paths = DocumentState.HELD, wiki.paths_of(document)
             case Failed():
@@ -290,6 +321,18 @@ class Sync:
         for path, text in plan.changes.items():
             wiki.store(path, text)
         return plan
+
+
+def _why(findings: Sequence[Finding]) -> str:
+    """What held a document back: its errors, the first three of them in words."""
+    errors = [finding.message for finding in findings if finding.severity is Severity.ERROR]
+    more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
+    return "; ".join(errors[:3]) + more
+
+
+def _made_by(document: str, wiki: CompiledPages, inbox: Inbox) -> str:
+    """The key by which a document's pages, or its inbox page, were made; "" when it has neither."""
+    return next((page.compiled.key for page in wiki.of(document) if page.compiled), "") or inbox.key_of(document)
 
 
 def _is_other_file(entry: RawEntry) -> bool:

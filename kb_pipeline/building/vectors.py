@@ -50,28 +50,45 @@ def embed_wiki(
     progress: Progress,
     *,
     within: float | None = INLINE_SECONDS,
+    whole: bool = True,
 ) -> WikiVectors:
-    """Make what is missing, for at most ``within`` seconds (None: until all is made). Drafts have no vectors."""
-    deadline = None if within is None else time.monotonic() + within
+    """Make what is missing, for at most ``within`` seconds (None: until all is made). Drafts have no vectors.
+
+    ``whole``: ``pages`` are all there are, and rows of others go. What database or model could not do is ``error``.
+    """
+    budget = _Budget(within)
     published = [page for page in pages if not page.is_draft]
     try:
-        report = embed_pages(
-            published,
-            embedder,
-            store,
-            progress,
-            stop=None if deadline is None else lambda: time.monotonic() > deadline,
-        )
-        stored = store.stored_hashes(embedder.model_version)
+        report = embed_pages(published, embedder, store, progress, gone=None if whole else (), stop=budget.is_spent)
+        missing = set() if report.complete else _incomplete(published, embedder, store)
+        versions = {
+            page.path: vector_version(page, embedder.model_version)
+            for page in published
+            if page.concept_name not in missing
+        }
     except (DatabaseError, ProviderError) as error:
         return WikiVectors(EmbeddingReport(complete=False, problem=str(error)), {}, str(error))
-    missing = {page.concept_name for page in plan_embeddings(published, stored).pages} if not report.complete else set()
-    versions = {
-        page.path: vector_version(page, embedder.model_version)
-        for page in published
-        if page.concept_name not in missing
-    }
-    return WikiVectors(report, versions)
+    # Vectors left for later are no fault; a model that said no is.
+    return WikiVectors(report, versions, None if budget.spent else report.problem)
+
+
+class _Budget:
+    """Says when the time for vectors is over, and remembers that it did."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self.spent = False
+
+    def is_spent(self) -> bool:
+        self.spent = self._deadline is not None and time.monotonic() > self._deadline
+        return self.spent
+
+
+def _incomplete(pages: Sequence[WikiPage], embedder: Embedder, store: IndexableStore) -> set[str]:
+    """Concept names of pages with a section whose vector is missing or old."""
+    stored = store.stored_hashes(embedder.model_version)
+    plan = plan_embeddings(pages, stored, gone=())
+    return {page.concept_name for page in plan.pages if page.changed or page.removed}
 
 
 def vector_version(page: WikiPage, model_version: str) -> str:

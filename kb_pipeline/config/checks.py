@@ -103,6 +103,14 @@ def _scopes(settings: Settings) -> Iterator[Fault]:
         if times > 1:
             yield "scopes", f'scope "{name}" is listed {times} times'
     if not settings.scopes:
+        from kb_pipeline.lint.vocabulary import is_category
+
+        if settings.default_scope is not None and is_category(settings.default_scope, settings.lint.categories):
+            yield (
+                "default_scope",
+                f'default_scope: "{settings.default_scope}" is a category, and every page with it would be refused: name a '
+                "system, product or environment, or list it under scopes if it is one",
+            )
         return
     named = [("default_scope", settings.default_scope)]
     named += [(f"sources.{index}.scope", source.scope) for index, source in enumerate(settings.sources)]

@@ -16,7 +16,7 @@ from kb_pipeline.bootstrap import Project
 from kb_pipeline.defs.build import build_definitions
 from kb_pipeline.defs.resources import KnowledgeBase, adopt
 from kb_pipeline.defs.syncing import SyncResult
-from kb_pipeline.errors import KbError, StorageError
+from kb_pipeline.errors import DatabaseUnavailableError, KbError, StorageError
 from kb_pipeline.ports import Progress
 
 
@@ -56,8 +56,16 @@ def run_build(project: Project, request: BuildRequest, progress: Progress, insta
     project.progress = progress
     adopt(project)
     definitions = build_definitions(project.root, knowledge_base=KnowledgeBase(root=str(project.root)))
-    with _instance(instance) as opened:
-        return _Build(project, request, definitions, opened).run()
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        with _instance(instance) as opened:
+            return _Build(project, request, definitions, opened).run()
+    except DBAPIError as error:
+        raise DatabaseUnavailableError(
+            f"the database of the event log went away: {error.orig}; what was compiled is on disk, nothing is lost: run "
+            "kb build again"
+        ) from error
 
 
 class _Build:

@@ -180,7 +180,7 @@ def _record(events: EventBatches, outcome: DocumentOutcome, project: Project) ->
     events.materialized(
         "wiki_pages",
         partition_key(outcome.document),
-        data_version(outcome.sha256 or "", outcome.key or project.rewriter.key),
+        data_version(outcome.sha256 or "", outcome.key or project.rewriter_key),
         metadata,
     )
 

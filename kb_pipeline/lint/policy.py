@@ -14,6 +14,7 @@ class LintPolicy:
     (``vocabulary``). ``stale_after_days``: None never calls a page stale. ``rewriter_key``: the key that compiles now;
     None leaves "outdated" unjudged. ``near_duplicate``: share
     of the longer body from which two pages count as copies. ``silenced``: rule id → reason, for the whole project.
+    ``raw_folder``: the way from the wiki to the raw documents (``../raw``); a page may link to other files there.
     """
 
     scopes: tuple[str, ...] = ()
@@ -30,4 +31,5 @@ class LintPolicy:
     rewriter_key: str | None = None
     near_duplicate: float = 0.7
     paired_at_least: int = 3
+    raw_folder: str | None = None
     silenced: Mapping[str, str] = field(default_factory=dict)

@@ -77,7 +77,7 @@ class Linter:
     def _local_rules(self, page: WikiPage) -> Iterator[Finding]:
         if not page.is_draft:
             yield from wiki_rules.related_rules(self._wiki, page)
-            yield from wiki_rules.link_rules(self._wiki, page)
+            yield from wiki_rules.link_rules(self._wiki, page, self._policy)
             yield from wiki_rules.successor_rules(self._wiki, page)
             yield from wiki_rules.orphan_rules(self._wiki, page)
 

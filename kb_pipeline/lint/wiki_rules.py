@@ -5,6 +5,7 @@ Their findings are not a page's own. Contradictions between pages: ``conflicts``
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -44,15 +45,23 @@ def related_rules(wiki: Wiki, page: WikiPage) -> Iterator[Finding]:
             yield rules.RELATED_NOT_MUTUAL.at(page, field="related", target=path)
 
 
-def link_rules(wiki: Wiki, page: WikiPage) -> Iterator[Finding]:
+def link_rules(wiki: Wiki, page: WikiPage, policy: LintPolicy) -> Iterator[Finding]:
     """One finding for each target of a page and what is wrong with it, however often it is linked."""
     seen: set[tuple[str, str]] = set()
     for link, resolution in wiki.links[page.path]:
+        if isinstance(resolution, OutsideRoot) and _in_folder(link.target, page.path, policy.raw_folder):
+            continue
         for rule, candidates in _link_faults(wiki, page, resolution):
             target = f"{link.target}#{link.anchor}" if rule is rules.BROKEN_ANCHOR else link.target
             if (rule.id, target) not in seen:
                 seen.add((rule.id, target))
                 yield rule.at(page, line=link.line, target=target, candidates=_listed(candidates))
+
+
+def _in_folder(target: str, from_path: str, folder: str | None) -> bool:
+    """Whether a link leads below ``folder`` (relative to the wiki): to a script or picture among the raw documents."""
+    where = posixpath.normpath(posixpath.join(posixpath.dirname(from_path), target))
+    return folder is not None and where.startswith(f"{folder}/")
 
 
 def _link_faults(wiki: Wiki, page: WikiPage, resolution: Resolution) -> Iterator[tuple[Rule, tuple[str, ...]]]:

@@ -39,7 +39,7 @@ _FRAME = re.compile(
 _FRAME_REST = re.compile(r"</?iframe\b[^>]*>", re.IGNORECASE)
 _HANDLER = re.compile(r"(<[A-Za-z][^<>]*?)\s+on[a-z]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s>]+)", re.IGNORECASE)
 _SCRIPT_TARGET = re.compile(
-    r"(\]\(\s*<?|=\s*[\"']?)\s*(?:javascript|vbscript|data:text/html)[^)\s\"'>]*", re.IGNORECASE
+    r"(\]\(\s*<?|=\s*[\"']?)\s*(?:javascript|vbscript|data:text/html)(?:[^()\s\"'>]|\([^()]*\))*", re.IGNORECASE
 )
 _HTML_HEADING = re.compile(r"^[ \t]*<h([1-6])\b[^>]*>(.*?)</h\1\s*>[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _ODD_SPACE_HEADING = re.compile(r"^( {0,3}#{1,6})[\u00a0\u3000]+", re.MULTILINE)
@@ -77,7 +77,8 @@ def _clean_prose(text: str, *, mdx: bool) -> str:
         text = _ODD_SPACE_HEADING.sub(r"\1 ", text).replace("\u00a0", " ")
     if "<" in text:
         # A comment that never ends would swallow the rest of the document: show what it hides instead.
-        text = text.replace("<!--", "")
+        while "<!--" in text:
+            text = text.replace("<!--", "")
         text = _FRAME_REST.sub("", _FRAME.sub(r"<\1>", text))
         text = _ACTIVE.sub("", text)
         while (harmless := _HANDLER.sub(r"\1", text)) != text:

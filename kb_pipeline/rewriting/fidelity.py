@@ -118,8 +118,10 @@ class Side:
             key, _, value = fact.normal.partition("=")
             if self._has(key) and (value in self.normals or self._has(value)):
                 return True
-        # The turns of phrase that are no facts in themselves (一次, three ways) speak for one elsewhere.
-        return self._has(fact.normal) or fact.normal in self._lenient_normals
+        if self._has(fact.normal):
+            return True
+        # Turns of phrase that are no facts in themselves (一次, three ways) speak for a number elsewhere.
+        return fact.kind is FactKind.NUMBER and fact.normal in self._lenient_normals
 
     def _says_number(self, normal: str) -> bool:
         measure, labelled = _MEASURE.fullmatch(normal), _LABELLED.fullmatch(normal)

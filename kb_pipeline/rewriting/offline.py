@@ -6,7 +6,6 @@ Belongs here: the order of the steps, and what makes one page of a part. Does no
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -52,6 +51,7 @@ from kb_pipeline.rewriting.keywords import DocumentTerms, choose_keywords
 from kb_pipeline.rewriting.language import Words, detect_language, words_for
 from kb_pipeline.rewriting.layout import anchor_addresses, page_body, with_definitions, with_own_links
 from kb_pipeline.rewriting.naming import part_paths, written_stem
+from kb_pipeline.rewriting.rules import OFFLINE, offline_key
 from kb_pipeline.rewriting.scope import choose_scope
 from kb_pipeline.rewriting.splitting import CONCLUSION_ROOM, MAX_BODY, MIN_BODY, Part, split_document
 from kb_pipeline.rewriting.structure import RawOutline, is_link_list, read_outline, without_empty
@@ -59,9 +59,6 @@ from kb_pipeline.rewriting.summary import summarise
 from kb_pipeline.rewriting.titles import one_line
 from kb_pipeline.rewriting.vocabulary import DOCUMENT_TYPES
 from kb_pipeline.text.glossary import Glossary
-
-RULES_VERSION = "offline-1"
-"""Raised whenever the same raw document would give another page: pages made before are then outdated."""
 
 Gates = Callable[[tuple[PageDraft, ...], RawDocument], Sequence[Finding]]
 """Findings over the drafts of one document; an error holds them back."""
@@ -102,12 +99,11 @@ class OfflineRewriter:
         self._glossary = glossary or Glossary.empty()
         self._gates = gates
         self._today = today
-        digest = hashlib.sha256(repr((RULES_VERSION, [term.forms for term in self._glossary.terms])).encode())
-        self._key = digest.hexdigest()[:12]
+        self._key = offline_key(self._glossary)
 
     @property
     def name(self) -> str:
-        return "offline"
+        return OFFLINE
 
     @property
     def key(self) -> str:

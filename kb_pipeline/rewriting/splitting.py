@@ -25,6 +25,9 @@ CONCLUSION_ROOM = 220
 LONGEST_BLOCK = MAX_BODY - MIN_BODY
 """A block longer than this has a page to itself, over the limit if need be."""
 
+_GROUP = 700
+"""Neighbouring blocks of a long section are placed together up to this size: small enough to fill pages evenly."""
+
 _CUT_COST = (6.0, 0.0, 2.0, 3.0, 4.0)
 """Of a page that begins with a heading of this depth; 0: with no heading."""
 
@@ -122,7 +125,8 @@ def _block_units(place: Place, blocks: Sequence[Block], heading: int, opens: tup
         length = len(piece.text) + 2
         follows = len(cut[index + 1].text) + 2 if index + 1 < len(cut) else 0
         keep_with_next = _leads_in(piece) and length + follows <= PIECE
-        if group and size + length + (follows if keep_with_next else 0) > PIECE:
+        led_to = bool(group) and _leads_in(group[-1]) and size + length <= PIECE
+        if group and not led_to and size + length + (follows if keep_with_next else 0) > _GROUP:
             yield _Unit(place, tuple(group), size, opens)
             group, size, opens = [], 0, ()
         group.append(piece)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kb_pipeline.rewriting.inline import plain, shortened, without_block_marks
+from kb_pipeline.rewriting.inline import plain, shortened
 from kb_pipeline.rewriting.language import Words
 from kb_pipeline.rewriting.naming import humanised
 from kb_pipeline.rewriting.vocabulary import GENERIC_HEADINGS
@@ -81,7 +81,7 @@ def is_generic(heading: str) -> bool:
 
 def one_line(text: str) -> str:
     """A title as plain text of bounded length: cut at a clause, else at a word."""
-    title = plain(without_block_marks(HEADING_ID.sub("", text))).strip(" #:：。，、；")
+    title = plain(HEADING_ID.sub("", text)).strip(" #:：。，、；")
     if len(title) <= MAX_TITLE:
         return title
     cut = re.split(r"(?<=[。！？；;])|(?<=[.!?])\s", title)[0]

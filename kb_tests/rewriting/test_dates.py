@@ -38,7 +38,9 @@ def test_updated_comes_before_date_and_front_matter_before_the_name() -> None:
     assert date_of(fields, "2019-01-01.md", "", GIT) == date(2021, 1, 1)
 
 
-@pytest.mark.parametrize("name", ["2026-08-18-x.md", "x_20260818.md", "115-08-18 x.md", "2026-08-18/x.md", "2026.08.18.md"])
+@pytest.mark.parametrize(
+    "name", ["2026-08-18-x.md", "x_20260818.md", "115-08-18 x.md", "2026-08-18/x.md", "2026.08.18.md"]
+)
 def test_a_name_tells_the_date_where_the_front_matter_does_not(name: str) -> None:
     assert date_of({}, name, "", GIT) == date(2026, 8, 18)
 

@@ -141,7 +141,11 @@ def test_long_names_fit_into_every_file_system() -> None:
 
 @pytest.mark.parametrize(
     ("raw", "title"),
-    [("a/2026-08-18-token_rotation.md", "Token rotation"), ("redis/README.md", "Redis"), ("n/2026-08-18.md", "2026-08-18")],
+    [
+        ("a/2026-08-18-token_rotation.md", "Token rotation"),
+        ("redis/README.md", "Redis"),
+        ("n/2026-08-18.md", "2026-08-18"),
+    ],
 )
 def test_a_file_name_becomes_a_readable_title(raw: str, title: str) -> None:
     assert humanised(raw) == title
