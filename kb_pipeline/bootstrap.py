@@ -20,7 +20,17 @@ from kb_pipeline.config import CONFIG_FILE, Settings, load_settings
 from kb_pipeline.config.schema import EMBEDDED
 from kb_pipeline.building.state import BuildState
 from kb_pipeline.errors import SourceError, StorageError, UnreadableTextError
-from kb_pipeline.models import BuildPlan, Finding, PageDraft, PageProvenance, RawDocument, RawEntry, ReviewEntry, SearchAnswer, WikiPage
+from kb_pipeline.models import (
+    BuildPlan,
+    Finding,
+    PageDraft,
+    PageProvenance,
+    RawDocument,
+    RawEntry,
+    ReviewEntry,
+    SearchAnswer,
+    WikiPage,
+)
 from kb_pipeline.planning.planner import documents_known, make_plan, pages_fingerprint
 from kb_pipeline.sources.layout import SourceLayout, SourceRule
 from kb_pipeline.storage.cache import CacheFile, PageCache, RawCache
@@ -114,7 +124,9 @@ class Project:
     @cached_property
     def layout(self) -> SourceLayout:
         return SourceLayout(
-            SourceRule((source.path if source.type == "filesystem" else source.target) or "", source.scope, source.domain)
+            SourceRule(
+                (source.path if source.type == "filesystem" else source.target) or "", source.scope, source.domain
+            )
             for source in self.settings.sources
         )
 
@@ -511,9 +523,7 @@ class Project:
         from kb_pipeline.markdown.pages import read_page
 
         snapshot = self.snapshot()
-        return WikiGraph.from_pages(
-            read_page(path, snapshot.page_text(path).encode()) for path in snapshot.pages()
-        )
+        return WikiGraph.from_pages(read_page(path, snapshot.page_text(path).encode()) for path in snapshot.pages())
 
     def search(self, query: str, top_k: int, *, hybrid: bool) -> SearchAnswer:
         """Search what is published; with ``hybrid`` by vectors too. Raises SnapshotMissingError."""

@@ -116,9 +116,7 @@ class CompiledPages:
         """Delete what a document owns. A page that other documents feed too, or that a person edited, goes to review
         first, so that nothing a person wrote is lost. Returns the deleted paths."""
         pages = self.of(document)
-        rescued = {
-            page.path: self.text(page.path) for page in pages if page.edited_by_hand or len(page.sources) > 1
-        }
+        rescued = {page.path: self.text(page.path) for page in pages if page.edited_by_hand or len(page.sources) > 1}
         if rescued:
             source = pages[0].sources[0]
             stamp = pages[0].compiled
@@ -175,13 +173,18 @@ class CompiledPages:
 
         The hash is of its path: the next version of the document gets the same name.
         """
-        stem, digest = wanted.removesuffix(".md"), hashlib.sha256(entry.path.encode("utf-8", "surrogateescape")).hexdigest()
+        stem, digest = (
+            wanted.removesuffix(".md"),
+            hashlib.sha256(entry.path.encode("utf-8", "surrogateescape")).hexdigest(),
+        )
         names = (wanted, *(f"{stem}-{digest[:length]}.md" for length in range(6, len(digest) + 1)))
         for name in names:
             holder = self._pages.get(self._folded.get(_fold(name), ""))
             if holder is None or _owner(holder) == entry.path:
                 return name
-        raise PageWriteError(f"no free name for the page {wanted} of {entry.path}: move the pages that stand there away")
+        raise PageWriteError(
+            f"no free name for the page {wanted} of {entry.path}: move the pages that stand there away"
+        )
 
     def _index(self, page: WikiPage) -> None:
         self._folded[_fold(page.path)] = page.path

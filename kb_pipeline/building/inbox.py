@@ -81,7 +81,9 @@ class Inbox:
         """Why nothing can be added to the page of a month; None when it can."""
         path = inbox_path(month)
         fault = self._closed.get(path)
-        return None if fault is None else f"{path} cannot be added to: {fault}; mend it or move it away, then build again"
+        return (
+            None if fault is None else f"{path} cannot be added to: {fault}; mend it or move it away, then build again"
+        )
 
     def key_of(self, document: str) -> str:
         """The key by which the page was made that holds a document; "" when none does."""

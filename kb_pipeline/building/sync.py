@@ -152,9 +152,7 @@ class Sync:
             pending_links=tuple(f"{link.page}:{link.line}: {link.target}: {link.reason}" for link in linked.pending),
         )
 
-    def _rekey(
-        self, move: Move, entry: RawEntry, wiki: CompiledPages, inbox: Inbox, *, waits: bool
-    ) -> DocumentOutcome:
+    def _rekey(self, move: Move, entry: RawEntry, wiki: CompiledPages, inbox: Inbox, *, waits: bool) -> DocumentOutcome:
         """The pages keep their addresses and say the new name of their source: no model call."""
         if waits:
             self._reviews.rekey(move.old, move.new)

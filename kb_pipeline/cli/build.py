@@ -19,13 +19,21 @@ if TYPE_CHECKING:
 
 
 def build(
-    only: Annotated[list[str] | None, typer.Argument(help="Raw documents to confine the build to.", metavar="[RAW]...")] = None,
+    only: Annotated[
+        list[str] | None, typer.Argument(help="Raw documents to confine the build to.", metavar="[RAW]...")
+    ] = None,
     project: ProjectOption = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would be done, and do nothing.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Compile every document again.")] = False,
-    upgrade: Annotated[bool, typer.Option("--upgrade", help="Compile pages made by another rewriter or other rules again.")] = False,
-    only_embeddings: Annotated[bool, typer.Option("--only-embeddings", help="Make missing vectors, nothing else.")] = False,
-    allow_mass_delete: Annotated[bool, typer.Option("--allow-mass-delete", help="Let a build remove many documents.")] = False,
+    upgrade: Annotated[
+        bool, typer.Option("--upgrade", help="Compile pages made by another rewriter or other rules again.")
+    ] = False,
+    only_embeddings: Annotated[
+        bool, typer.Option("--only-embeddings", help="Make missing vectors, nothing else.")
+    ] = False,
+    allow_mass_delete: Annotated[
+        bool, typer.Option("--allow-mass-delete", help="Let a build remove many documents.")
+    ] = False,
     wait: Annotated[float, typer.Option("--wait", help="Seconds to wait for a build that is running.", min=0)] = 600.0,
     as_json: JsonOption = False,
 ) -> None:
@@ -83,7 +91,10 @@ def _show_plan(planned: PlannedBuild, *, as_json: bool) -> None:
         return
     rows: list[tuple[str, ...]] = [(name, path) for name, paths in lists.items() for path in paths if name != "compile"]
     out(table(rows) if rows else "no document changed")
-    out(f"{len(plan.compile)} to compile, {len(plan.unchanged)} unchanged" + (", to be published" if plan.publish_needed else ""))
+    out(
+        f"{len(plan.compile)} to compile, {len(plan.unchanged)} unchanged"
+        + (", to be published" if plan.publish_needed else "")
+    )
     if plan.outdated and not set(plan.outdated) <= set(plan.compile):
         out(f"{len(plan.outdated)} were made by another rewriter or other rules; --upgrade compiles them again")
 

@@ -48,7 +48,9 @@ def find_root(given: Path | None) -> Path:
     for folder in (here, *here.parents):
         if (folder / CONFIG_FILE).is_file():
             return folder
-    raise UsageError(f"no {CONFIG_FILE} in {here} or above it; go to your project, use --project, or start one: kb init")
+    raise UsageError(
+        f"no {CONFIG_FILE} in {here} or above it; go to your project, use --project, or start one: kb init"
+    )
 
 
 def open_project(given: Path | None, *, flags: dict[str, object] | None = None) -> Project:
@@ -104,7 +106,8 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str] | None = None) ->
         return ""
     widths = [max(width(line[column]) for line in lines) for column in range(len(lines[0]))]
     return "\n".join(
-        "  ".join(cell + " " * (widths[column] - width(cell)) for column, cell in enumerate(line)).rstrip() for line in lines
+        "  ".join(cell + " " * (widths[column] - width(cell)) for column, cell in enumerate(line)).rstrip()
+        for line in lines
     )
 
 

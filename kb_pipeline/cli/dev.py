@@ -23,7 +23,9 @@ def dev(
     kb = open_project(project)
     program = Path(sys.executable).with_name("dagster")
     if not program.exists():
-        raise UsageError(f"the dagster program is not beside {sys.executable}; install kb-pipeline into this environment")
+        raise UsageError(
+            f"the dagster program is not beside {sys.executable}; install kb-pipeline into this environment"
+        )
     if not (kb.root / "dagster.yaml").exists() or not (kb.root / "workspace.yaml").exists():
         raise UsageError(f"{kb.root} has no dagster.yaml and workspace.yaml; run: kb init --project {kb.root}")
     note(f"http://{host}:{port} shows this project once it says that it serves there; Ctrl-C ends it")

@@ -54,7 +54,15 @@ def _diagnose(given: Path | None) -> Iterator[Diagnosis]:
         yield Diagnosis("configuration", "error", "; ".join(error.problems), "mend kb.yml")
         return
     yield Diagnosis("configuration", "ok", f"{root}/kb.yml")
-    checks: tuple[Callable[[Project], Diagnosis], ...] = (_raw, _writable, _space, _dagster_files, _database, _embedder, _snapshot)
+    checks: tuple[Callable[[Project], Diagnosis], ...] = (
+        _raw,
+        _writable,
+        _space,
+        _dagster_files,
+        _database,
+        _embedder,
+        _snapshot,
+    )
     for check in checks:
         try:
             yield check(kb)

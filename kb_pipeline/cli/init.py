@@ -24,7 +24,9 @@ FOLDERS = ("raw", "knowledge")
 
 def init(
     folder: Annotated[Path, typer.Argument(help="Where the knowledge base shall be.")] = Path(),
-    language: Annotated[Literal["zh-TW", "en"], typer.Option("--language", help="Language of connecting words.")] = "zh-TW",
+    language: Annotated[
+        Literal["zh-TW", "en"], typer.Option("--language", help="Language of connecting words.")
+    ] = "zh-TW",
 ) -> None:
     """Write kb.yml and the rest into a folder. What is there already stays as it is."""
     root = folder.expanduser().resolve()
@@ -44,5 +46,7 @@ def init(
             made.append(name)
     except OSError as error:
         raise StorageError(f"cannot write into {root}: {error.strerror or error}") from error
-    out(f"{root}\n  made: {', '.join(made) or 'nothing'}" + (f"\n  left as they are: {', '.join(kept)}" if kept else ""))
+    out(
+        f"{root}\n  made: {', '.join(made) or 'nothing'}" + (f"\n  left as they are: {', '.join(kept)}" if kept else "")
+    )
     out("Next: put markdown files into raw/, then run: kb build")

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def lint(
-    paths: Annotated[list[str] | None, typer.Argument(help="Pages or folders under knowledge/.", metavar="[PAGE]...")] = None,
+    paths: Annotated[
+        list[str] | None, typer.Argument(help="Pages or folders under knowledge/.", metavar="[PAGE]...")
+    ] = None,
     project: ProjectOption = None,
     fix: Annotated[bool, typer.Option("--fix", help="Mend what is mechanical, then judge.")] = False,
     as_json: JsonOption = False,
@@ -46,7 +48,9 @@ def _chosen(kb: Project, paths: list[str] | None) -> frozenset[str] | None:
     found: set[str] = set()
     for written in paths:
         name = written.removeprefix("./").removeprefix(folder).rstrip("/")
-        matches = {path for path in known if path == name or path.startswith(f"{name}/") or name in {"", ".", folder[:-1]}}
+        matches = {
+            path for path in known if path == name or path.startswith(f"{name}/") or name in {"", ".", folder[:-1]}
+        }
         if not matches:
             raise UsageError(f'no page "{written}" under {folder}; name a page or a folder as `kb lint` prints them')
         found |= matches

@@ -25,7 +25,9 @@ def stats(project: ProjectOption = None, as_json: JsonOption = False) -> None:
     found: dict[str, object] = {
         "pages": len(pages),
         "pages_by_domain": dict(sorted(Counter(page.domain for page in pages).items())),
-        "pages_by_status": dict(sorted(Counter(page.status.value if page.status else "none" for page in pages).items())),
+        "pages_by_status": dict(
+            sorted(Counter(page.status.value if page.status else "none" for page in pages).items())
+        ),
         "compiled_pages": sum(1 for page in pages if page.compiled is not None),
         "edges": len(wiki.edges),
         "edges_by_confidence": dict(sorted(Counter(edge.confidence.value for edge in wiki.edges).items())),

@@ -37,7 +37,9 @@ def status(
                 "counts": counts,
                 "pages": len(planned.pages),
                 "build_needed": not kb.is_current(planned),
-                "snapshot": None if snapshot is None else {"id": snapshot.id, "age_seconds": round(snapshot.age_seconds(kb.clock.now()))},
+                "snapshot": None
+                if snapshot is None
+                else {"id": snapshot.id, "age_seconds": round(snapshot.age_seconds(kb.clock.now()))},
                 "pages_refused": dict(kb.pages.refused),
                 "review_problems": [problem.message for problem in planned.review_problems],
             }
@@ -55,8 +57,12 @@ def _as_json(item: DocumentStatus) -> dict[str, object]:
 def _as_text(
     kb: Project, planned: PlannedBuild, states: list[DocumentStatus], counts: dict[str, int], *, every: bool
 ) -> str:
-    lines = [f"{len(states)} documents: " + (", ".join(f"{count} {state}" for state, count in counts.items()) or "none")]
-    told = [item for item in states if every or item.state.value not in QUIET | {"ignored"} or "outdated" in item.reason]
+    lines = [
+        f"{len(states)} documents: " + (", ".join(f"{count} {state}" for state, count in counts.items()) or "none")
+    ]
+    told = [
+        item for item in states if every or item.state.value not in QUIET | {"ignored"} or "outdated" in item.reason
+    ]
     shown = told if every else told[:SHOWN]
     if shown:
         lines += ["", table([(item.state.value, item.document, item.reason) for item in shown])]

@@ -33,7 +33,9 @@ def build_lint_checks(*, blocking: bool) -> dg.AssetChecksDefinition:
         ],
     )
     def lint(context: dg.AssetCheckExecutionContext, knowledge_base: KnowledgeBase) -> Iterator[dg.AssetCheckResult]:
-        findings = knowledge_base.project().publication().findings
+        # With the lock: half of a build from the command line would be judged otherwise.
+        with knowledge_base.project().publishing(context.run_id) as publication:
+            findings = publication.findings
         errors = [finding for finding in findings if finding.severity is Severity.ERROR]
         warnings = [finding for finding in findings if finding.severity is Severity.WARNING]
         yield _result(OWN, [finding for finding in errors if finding.own], dg.AssetCheckSeverity.ERROR)

@@ -24,13 +24,20 @@ Metadatum = int | float | str | dg.MetadataValue
 
 
 class EventBatches:
-    """Collects materializations of a run and stores them when 100 wait or a second has passed, and at the end.
+    """Collects materializations of a run and stores them when 100 wait, or at the first one a second later, and at the end.
 
     A batch lost in a crash loses no work: the pages carry their own provenance and the next build records them anew.
     """
 
     def __init__(
-        self, instance: dg.DagsterInstance, *, run_id: str, job_name: str, step_key: str, size: int = 100, every: float = 1.0
+        self,
+        instance: dg.DagsterInstance,
+        *,
+        run_id: str,
+        job_name: str,
+        step_key: str,
+        size: int = 100,
+        every: float = 1.0,
     ) -> None:
         self._instance = instance
         self._run_id = run_id
@@ -41,7 +48,6 @@ class EventBatches:
         self._waiting: dict[str, list[EventLogEntry]] = defaultdict(list)
         self._count = 0
         self._flushed = time.monotonic()
-        self.stored = 0
 
     def materialized(
         self, asset: str, partition: str, data_version: str, metadata: Mapping[str, Metadatum] | None = None
@@ -74,18 +80,18 @@ class EventBatches:
 
     def flush(self) -> None:
         """Store what waits. Each asset is a batch of its own: the storage notes only a batch's last event as latest."""
-        for events in self._waiting.values():
-            if events:
-                self._instance.event_log_storage.store_event_batch(events)
-        self.stored += self._count
-        self._waiting.clear()
+        for asset in list(self._waiting):
+            self._instance.event_log_storage.store_event_batch(self._waiting[asset])
+            del self._waiting[asset]  # only now: what was not stored goes with the next flush
         self._count = 0
         self._flushed = time.monotonic()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         # On an error too: what was finished before it is true.
         self.flush()
 

@@ -46,7 +46,9 @@ class BuildResult:
     published: bool = False
 
 
-def run_build(project: Project, request: BuildRequest, progress: Progress, instance: dg.DagsterInstance | None = None) -> BuildResult:
+def run_build(
+    project: Project, request: BuildRequest, progress: Progress, instance: dg.DagsterInstance | None = None
+) -> BuildResult:
     """Sync, publish, then the backlog of vectors. Raises the KbError that stopped a run, if one did.
 
     ``instance``: Dagster's; default: the project's own, with DAGSTER_HOME set to the project's root.
@@ -111,7 +113,9 @@ class _Build:
         done = self._job("publish", last_may_fail=self._project.settings.lint.gate == "all")
         return {check.check_name: check.passed for check in done.get_asset_check_evaluations()}
 
-    def _job(self, name: str, config: dict[str, object] | None = None, *, last_may_fail: bool = False) -> dg.ExecuteInProcessResult:
+    def _job(
+        self, name: str, config: dict[str, object] | None = None, *, last_may_fail: bool = False
+    ) -> dg.ExecuteInProcessResult:
         self._runs.append(name)
         job = self._definitions.resolve_job_def(name)
         done = job.execute_in_process(
@@ -125,7 +129,6 @@ class _Build:
         if error is not None or not last_may_fail:
             raise StorageError(f"the run {done.run_id} of {name} failed: {error or 'see kb dev'}") from error
         return done
-
 
 
 def _cause(done: dg.ExecuteInProcessResult) -> Exception | None:

@@ -15,9 +15,14 @@ pages = dg.DynamicPartitionsDefinition(name=PAGES)
 def reconcile(instance: dg.DagsterInstance, name: str, wanted: set[str]) -> tuple[int, int]:
     """Make the partition set hold exactly ``wanted``; returns how many were added and deleted."""
     known = set(instance.get_dynamic_partitions(name))
-    added, gone = sorted(wanted - known), sorted(known - wanted)
+    added, gone = sorted(wanted - known), known - wanted
     if added:
         instance.add_dynamic_partitions(name, added)
-    for key in gone:
-        instance.delete_dynamic_partition(name, key)
+    drop(instance, name, gone)
     return len(added), len(gone)
+
+
+def drop(instance: dg.DagsterInstance, name: str, keys: set[str]) -> None:
+    """Delete partitions; those that are not there are passed over."""
+    for key in sorted(keys):
+        instance.delete_dynamic_partition(name, key)

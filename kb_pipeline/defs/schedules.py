@@ -1,13 +1,15 @@
 """The schedule ``nightly_rebuild``: cron and time zone from ``rebuild`` in kb.yml.
 
-It asks for a sync whenever there is anything to do, what failed by day included. What the sync changed is published
-by the sensor's next tick: level-triggered, so that a lost request comes again.
+It asks for a sync whenever there is anything to do, what failed by day included, and each night where custom sources
+have to be asked. What the sync changed is published by the sensor's next tick: level-triggered, so that a lost request
+comes again.
 """
 
 import dagster as dg
 
 from kb_pipeline.defs.jobs import sync_changed
 from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.defs.sensors import NIGHT_TAG, STATE_TAG, state_of
 
 
 def build_nightly_schedule(cron: str, timezone: str) -> dg.ScheduleDefinition:
@@ -24,8 +26,9 @@ def build_nightly_schedule(cron: str, timezone: str) -> dg.ScheduleDefinition:
     ) -> dg.RunRequest | dg.SkipReason:
         project = knowledge_base.project()
         planned = project.plan()
-        if project.is_current(planned):
+        if project.is_current(planned) and not project.has_custom_sources:
             return dg.SkipReason("nothing changed")
-        return dg.RunRequest(tags={"kb/night": context.scheduled_execution_time.date().isoformat()})
+        night = context.scheduled_execution_time.date().isoformat()
+        return dg.RunRequest(tags={NIGHT_TAG: night, STATE_TAG: state_of(project.sync_reasons(planned))})
 
     return nightly_rebuild

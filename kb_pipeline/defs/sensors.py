@@ -1,26 +1,25 @@
 """The sensor ``raw_changes``: looks at the disk, level-triggered, and asks for what is missing (ORCHESTRATION 4).
 
-No cursor: the plan is made anew at each tick, so a request that got lost comes again. A state that failed is not tried
-twice by the sensor: the nightly schedule takes it up.
+No cursor: the plan is made anew at each tick, so a request that got lost comes again. What was tried last for the very
+state that is there now is not tried again by the sensor: the nightly schedule takes it up. Only the last run counts, so
+that a state which comes back (another branch, an edit undone) is built again.
 """
 
 import hashlib
 import time
+from collections.abc import Sequence
 
 import dagster as dg
 
 from kb_pipeline.defs.jobs import embed_backlog, publish, sync_changed
 from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.defs.runs import BUILDS, RUNNING, end_abandoned
 
 STATE_TAG = "kb/state"
-BUILDS = ("sync_changed", "publish", "embed_backlog")
-RUNNING = [
-    dg.DagsterRunStatus.QUEUED,
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-    dg.DagsterRunStatus.CANCELING,
-]
+"""On a run: what it was asked for."""
+
+NIGHT_TAG = "kb/night"
+"""On a run of the nightly schedule: the date."""
 
 
 @dg.sensor(
@@ -29,10 +28,9 @@ RUNNING = [
     default_status=dg.DefaultSensorStatus.RUNNING,
     description="Compiles and publishes what changed (rebuild.mode: on_change), or says what waits for the night.",
 )
-def raw_changes(
-    context: dg.SensorEvaluationContext, knowledge_base: KnowledgeBase
-) -> dg.RunRequest | dg.SkipReason:
+def raw_changes(context: dg.SensorEvaluationContext, knowledge_base: KnowledgeBase) -> dg.RunRequest | dg.SkipReason:
     instance = context.instance
+    end_abandoned(instance)
     for job in BUILDS:
         if instance.get_runs_count(dg.RunsFilter(job_name=job, statuses=RUNNING)):
             return dg.SkipReason(f"{job} is running")
@@ -43,20 +41,35 @@ def raw_changes(
         quiet = project.settings.rebuild.quiet_seconds
         if time.time() - project.newest_change(planned) < quiet:
             return dg.SkipReason(f"{len(waiting)} changes; waiting until nothing has changed for {quiet} s")
-        state = hashlib.sha256("\n".join(waiting).encode()).hexdigest()[:20]
-        if not instance.get_runs_count(dg.RunsFilter(tags={STATE_TAG: state})):
+        state = state_of(waiting)
+        if not _tried_last(instance, "sync_changed", state):
             return dg.RunRequest(job_name="sync_changed", tags={STATE_TAG: state})
-    if planned.plan.publish_needed and project.is_synced(planned):
-        if not _finished_before(instance, "publish", planned.pages_fingerprint):
-            return dg.RunRequest(job_name="publish", tags={STATE_TAG: planned.pages_fingerprint})
-    elif project.vectors_missing(planned) and not _finished_before(instance, "embed_backlog", planned.pages_fingerprint):
-        return dg.RunRequest(job_name="embed_backlog", tags={STATE_TAG: planned.pages_fingerprint})
+    content = planned.pages_fingerprint
+    if planned.plan.publish_needed and project.is_synced(planned) and not _tried_last(instance, "publish", content):
+        return dg.RunRequest(job_name="publish", tags={STATE_TAG: content})
+    if (
+        project.vectors_missing(planned)
+        and project.is_synced(planned)
+        and not _tried_last(instance, "embed_backlog", content)
+    ):
+        return dg.RunRequest(job_name="embed_backlog", tags={STATE_TAG: content})
     if waiting:
         return dg.SkipReason(f"{len(waiting)} changes wait for the nightly build: {'; '.join(waiting[:3])}")
     return dg.SkipReason("nothing changed")
 
 
-def _finished_before(instance: dg.DagsterInstance, job: str, fingerprint: str) -> bool:
-    """Whether this job was done, or refused, for this very content: trying again would change nothing."""
-    finished = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
-    return instance.get_runs_count(dg.RunsFilter(job_name=job, tags={STATE_TAG: fingerprint}, statuses=finished)) > 0
+def state_of(reasons: Sequence[str]) -> str:
+    """What identifies the work that is due."""
+    return hashlib.sha256("\n".join(reasons).encode("utf-8", "surrogateescape")).hexdigest()[:20]
+
+
+def _tried_last(instance: dg.DagsterInstance, job: str, state: str) -> bool:
+    """Whether the job's last run was for this very state: trying again would change nothing. A night gives what failed
+    one more chance: disks fill and vendors fail for a while."""
+    last = next(iter(instance.get_run_records(dg.RunsFilter(job_name=job), limit=1)), None)
+    if last is None or last.dagster_run.tags.get(STATE_TAG) != state:
+        return False
+    if job == "sync_changed" or last.dagster_run.status is not dg.DagsterRunStatus.FAILURE:
+        return True
+    since = dg.RunsFilter(job_name="sync_changed", created_after=last.create_timestamp)
+    return not any(NIGHT_TAG in run.tags for run in instance.get_runs(since, limit=1))

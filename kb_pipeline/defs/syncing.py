@@ -6,15 +6,16 @@ sync itself (``building.sync``), vectors (``building.vectors``), deciding (``pla
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import dagster as dg
 
 from kb_pipeline.bootstrap import PlannedBuild, Project
 from kb_pipeline.building.vectors import WikiVectors
 from kb_pipeline.defs.event_batches import EventBatches, Metadatum, recorded_versions
-from kb_pipeline.defs.partitions import DOCUMENTS, PAGES, reconcile
-from kb_pipeline.models import DocumentOutcome, DocumentState, SyncReport
+from kb_pipeline.defs.partitions import DOCUMENTS, PAGES, drop, reconcile
+from kb_pipeline.defs.runs import note_process
+from kb_pipeline.models import DocumentOutcome, DocumentState, RawEntry, SyncReport
 from kb_pipeline.planning.partitions import document_path, partition_key
 from kb_pipeline.planning.planner import check_deletions, data_version
 
@@ -26,6 +27,10 @@ PREVIEW_CHARACTERS = 1_200
 RECORDED = {DocumentState.INGESTED, DocumentState.FRAGMENT, DocumentState.UNCHANGED}
 PARTITIONED = {DocumentState.PENDING, DocumentState.FAILED}
 """States in a scan that make a file a document with a partition: what is empty or ignored has none."""
+
+
+_FAILED_SCHEMA = dg.TableSchema([dg.TableColumn("document", "string"), dg.TableColumn("reason", "string")])
+"""Given, since none can be told from no rows."""
 
 
 class SyncRequest(dg.Config):
@@ -42,7 +47,7 @@ class SyncRequest(dg.Config):
 
 @dataclass(frozen=True)
 class SyncResult:
-    """What the op hands to ``settle`` and to the command line."""
+    """What the op hands to ``settle`` and to the command line. ``unfetched``: what went wrong with custom sources."""
 
     outcomes: tuple[DocumentOutcome, ...] = ()
     calls: int = 0
@@ -52,6 +57,7 @@ class SyncResult:
     vectors: Mapping[str, float] = field(default_factory=dict)
     vectors_error: str | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    unfetched: tuple[str, ...] = ()
 
     @property
     def failed(self) -> tuple[DocumentOutcome, ...]:
@@ -74,31 +80,44 @@ class LogProgress:
 
 def run_sync(context: dg.OpExecutionContext, project: Project, request: SyncRequest) -> SyncResult:
     """Plan inside the lock, with what the event log says, and do it. Raises MassDeletionError, LockedError, I/O."""
+    note_process(context.instance, context.run_id)
     with project.lock(wait=request.wait, purpose=f"Dagster run {context.run_id}"):
         project.clear_temporaries()
-        for report in project.fetch_sources() if request.fetch else ():
-            for problem in report.problems:
-                context.log.warning(problem)
-        recorded = {document_path(key): version for key, version in recorded_versions(context.instance, "wiki_pages").items()}
+        fetched = project.fetch_sources() if request.fetch else []
+        unfetched = tuple(problem for report in fetched for problem in report.problems)
+        recorded = {
+            document_path(key): version for key, version in recorded_versions(context.instance, "wiki_pages").items()
+        }
         planned = project.plan(recorded, full=request.full, upgrade=request.upgrade, only=request.only or None)
         if not request.allow_mass_delete:
             rebuild = project.settings.rebuild
             check_deletions(planned.plan, planned.documents_known, rebuild.deletion_fraction, rebuild.deletion_count)
-        result = _apply(context, project, planned, everything=not request.only)
+        result = replace(_apply(context, project, planned, everything=not request.only), unfetched=unfetched)
     context.add_output_metadata(_metadata(result))
     return result
 
 
 def compile_documents(context: dg.AssetExecutionContext, project: Project, documents: Sequence[str]) -> SyncResult:
-    """Compile exactly these documents, changed or not: what "Materialize" in the UI means."""
+    """Compile exactly these documents, changed or not: what "Materialize" in the UI means.
+
+    It removes nothing: that is for a build, with its guard. Raises dg.Failure for documents that are not there.
+    """
     with project.lock(wait=LOCK_WAIT_SECONDS, purpose=f"Dagster run {context.run_id}"):
         planned = project.plan(full=True, only=documents)
+        missing = sorted(set(documents) - set(planned.plan.compile))
+        if missing:
+            told = [f"{path} ({planned.plan.settled.get(path, ('', 'not under raw/'))[1]})" for path in missing]
+            raise dg.Failure(f"nothing was compiled, these cannot be: {', '.join(told)}; choose others, or build first")
+        planned = replace(planned, plan=replace(planned.plan, removed=()))
         return _apply(context.op_execution_context, project, planned, everything=False)
 
 
 def _apply(context: dg.OpExecutionContext, project: Project, planned: PlannedBuild, *, everything: bool) -> SyncResult:
+    """Do it, record it, and leave both partition sets as the disk is. Not ``everything``: the plan was confined to some
+    documents, so that the rest may be neither linked nor on record."""
     instance = context.instance
-    keys = {partition_key(entry.path) for entry in planned.raw.values() if entry.state in PARTITIONED}
+    was_synced = project.is_synced(planned)
+    keys = {partition_key(entry.path) for entry in planned.raw.values() if _has_partition(entry)}
     new = keys - set(instance.get_dynamic_partitions(DOCUMENTS))
     if new:
         instance.add_dynamic_partitions(DOCUMENTS, sorted(new))
@@ -107,50 +126,80 @@ def _apply(context: dg.OpExecutionContext, project: Project, planned: PlannedBui
         report = project.sync(planned.raw, progress).run(
             planned.plan, planned.raw, lambda outcome: _record(events, outcome, project)
         )
+        # Taken now: what a person writes from here on is the next build's.
+        fingerprint = project.fingerprint_now()
         vectors = project.embed(progress, backlog=False)
         _record_vectors(context, vectors, events)
     if everything:
         reconcile(instance, DOCUMENTS, keys)
-        reconcile(instance, PAGES, {partition_key(path) for path in project.published_pages()})
-    project.note_synced(vectors_complete=vectors.complete)
+    else:
+        gone = {*planned.plan.removed, *(move.old for move in planned.plan.moved)}
+        drop(instance, DOCUMENTS, {partition_key(path) for path in gone} - keys)
+    reconcile(instance, PAGES, {partition_key(path) for path in project.published_pages()})
+    if everything or was_synced:
+        project.note_synced(fingerprint, vectors_complete=vectors.complete)
+    else:
+        project.note_vectors(fingerprint, complete=vectors.complete)
     return _result(report, vectors)
+
+
+def _has_partition(entry: RawEntry) -> bool:
+    """Whether an entry of a scan is a document; a folder that could not be entered is not."""
+    return entry.state in PARTITIONED and not entry.path.endswith("/")
 
 
 def run_embedding(context: dg.OpExecutionContext, project: Project) -> SyncResult:
     """Make every vector that is missing, however long it takes."""
+    note_process(context.instance, context.run_id)
     with project.lock(wait=LOCK_WAIT_SECONDS, purpose=f"Dagster run {context.run_id}"):
+        fingerprint = project.fingerprint_now()
         vectors = project.embed(project.progress or LogProgress(context.log.info), backlog=True)
         with _events(context) as events:
             _record_vectors(context, vectors, events)
-        project.note_vectors(complete=vectors.complete)
+        project.note_vectors(fingerprint, complete=vectors.complete)
     result = SyncResult(vectors=vectors.figures(), vectors_error=vectors.error)
     context.add_output_metadata(_metadata(result))
     return result
 
 
 def embed_chosen(context: dg.AssetExecutionContext, project: Project, pages: Sequence[str]) -> None:
-    """Make the vectors that these pages lack and record each of them: what "Materialize" in the UI means."""
+    """Make the vectors that these pages lack and record each of them: what "Materialize" in the UI means.
+
+    Raises dg.Failure, after all others are on record, for pages that have none.
+    """
     run = context.op_execution_context
     with project.lock(wait=LOCK_WAIT_SECONDS, purpose=f"Dagster run {context.run_id}"):
-        vectors = project.embed(LogProgress(context.log.info), backlog=True)
-    if vectors.error:
-        raise dg.Failure(f"no vectors were made: {vectors.error}")
+        vectors = project.embed(LogProgress(context.log.info), backlog=True, only=frozenset(pages))
     with _events(run) as events:
         for path in pages:
             if path in vectors.complete_pages:
                 events.materialized("embeddings", partition_key(path), vectors.complete_pages[path])
+    left = [path for path in pages if path not in vectors.complete_pages]
+    if left:
+        why = vectors.error or "they are drafts, or no pages; the next build drops their partitions"
+        raise dg.Failure(f"{len(left)} pages have no vectors: {', '.join(left[:20])}: {why}")
 
 
 def report_failures(context: dg.OpExecutionContext, result: SyncResult) -> None:
-    """Fail the run when documents failed; everything else is done by then."""
-    if not result.failed:
+    """Fail the run when documents failed or a source could not be fetched; everything else is done by then."""
+    for outcome in result.outcomes:
+        if outcome.state is DocumentState.HELD:
+            context.log.warning(f"{outcome.document} is held: {outcome.reason}; its draft waits in review/")
+    faults = list(result.unfetched)
+    if result.failed:
+        faults.append(f"{len(result.failed)} of {len(result.outcomes)} documents failed; their pages stay as they were")
+    if not faults:
         return
     rows = [dg.TableRecord({"document": item.document, "reason": item.reason or ""}) for item in result.failed]
     raise dg.Failure(
-        f"{len(result.failed)} of {len(result.outcomes)} documents failed; their pages stay as they were",
-        metadata={"failed": dg.MetadataValue.table(rows)},
-        allow_retries=False,
+        "; ".join(faults), metadata={"failed": dg.MetadataValue.table(rows, _FAILED_SCHEMA)}, allow_retries=False
     )
+
+
+def report_missing_vectors(result: SyncResult) -> None:
+    """Fail the run whose only purpose was vectors when model or database said no; what it made stays."""
+    if result.vectors_error:
+        raise dg.Failure(f"vectors are still missing: {result.vectors_error}", allow_retries=False)
 
 
 def _events(context: dg.OpExecutionContext) -> EventBatches:

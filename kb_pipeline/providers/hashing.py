@@ -5,12 +5,13 @@ It finds texts that share words, like a keyword search does; it knows no meaning
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,15 +54,21 @@ class HashingEmbedder(EmbeddingProvider):
         return np.stack([self._vector(text) for text in texts])
 
     def _vector(self, text: str) -> NDArray[np.float32]:
-        vector = np.zeros(self._dimensions, dtype=np.float32)
-        for feature, count in _features(text).items():
-            digest = int.from_bytes(blake2b(feature.encode(), digest_size=8).digest(), "big")
-            sign = 1.0 if digest & 1 else -1.0
-            vector[(digest >> 1) % self._dimensions] += sign * (1.0 + math.log(count))
+        features = _features(text)
+        digests = np.fromiter(map(_digest, features), dtype=np.uint64, count=len(features))
+        weights = 1.0 + np.log(np.fromiter(features.values(), dtype=np.float64, count=len(features)))
+        signs = np.where(digests & np.uint64(1), weights, -weights)
+        places = ((digests >> np.uint64(1)) % np.uint64(self._dimensions)).astype(np.intp)
+        vector = np.bincount(places, weights=signs, minlength=self._dimensions).astype(np.float32)
         length = float(np.linalg.norm(vector))
         if not length:  # no word, or words that cancel each other out
             vector[0] = length = 1.0
         return vector / np.float32(length)
+
+
+@lru_cache(maxsize=1 << 16)
+def _digest(feature: str) -> int:
+    return int.from_bytes(blake2b(feature.encode(), digest_size=8).digest(), "big")
 
 
 def _features(text: str) -> Counter[str]:
@@ -70,6 +77,5 @@ def _features(text: str) -> Counter[str]:
         if word.isascii():
             features[word] += 1
         else:
-            features.update(word)
-            features.update(word[place : place + 2] for place in range(len(word) - 1))
+            features.update([*word, *map("".join, pairwise(word))])
     return features

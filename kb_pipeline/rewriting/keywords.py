@@ -87,7 +87,7 @@ def choose_keywords(
     part: Part,
     document: str,
     terms: DocumentTerms,
-    file_name: str,
+    path: str,
     glossary: Glossary,
     written: Sequence[str] = (),
 ) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def choose_keywords(
     known = _add_glossary(bag, glossary, f"{titles}\n{text}")
     chosen = _ranked(bag, terms.evidence, known)
     if len(chosen) < FEWEST:
-        for term in _fallback(titles, document, file_name):
+        for term in _fallback(titles, document, path):
             bag.add(term, 0.01)
         chosen = _ranked(bag, terms.evidence, known)
     return tuple(chosen)
@@ -123,6 +123,7 @@ def _ranked(bag: _Bag, evidence: str, known: frozenset[str]) -> list[str]:
     order = {key: place for place, key in enumerate(bag.weights)}
     ranked = sorted(bag.weights, key=lambda key: (-bag.weights[key], order[key]))
     chosen: list[str] = []
+    contained: list[str] = []
     for key in ranked:
         if len(chosen) >= MOST:
             break
@@ -130,9 +131,10 @@ def _ranked(bag: _Bag, evidence: str, known: frozenset[str]) -> list[str]:
             continue
         # A shorter Chinese word inside a longer chosen one is found by substring anyway.
         if has_cjk(key) and bag.weights[key] < _WRITTEN and any(key in fold(other) for other in chosen):
+            contained.append(bag.written[key])
             continue
         chosen.append(bag.written[key])
-    return chosen
+    return chosen + contained[: max(0, FEWEST - len(chosen))]
 
 
 def _headings(sections: Sequence[Section]) -> Iterator[str]:
@@ -254,14 +256,16 @@ def _add_glossary(bag: _Bag, glossary: Glossary, text: str) -> frozenset[str]:
     return frozenset(known)
 
 
-def _fallback(title: str, document: str, file_name: str) -> Iterator[str]:
-    """For a document with hardly a term: words of its title, name and text as they come."""
-    stem = re.sub(r"\.(?:md|markdown|mdx|txt)$", "", file_name, flags=re.IGNORECASE)
-    for text in (title, stem, plain_lines(document)[:3000]):
+def _fallback(title: str, document: str, path: str) -> Iterator[str]:
+    """For a document with hardly a term: words of its title, name and text as they come, then its names as a whole."""
+    stem = re.sub(r"\.(?:md|markdown|mdx|txt)$", "", path.rpartition("/")[2], flags=re.IGNORECASE)
+    texts = (title, stem, plain_lines(document)[:3000])
+    for text in texts:
         yield from (word for word in _LATIN_WORD.findall(text) if word.casefold() not in LATIN_STOP and len(word) > 1)
         for run in RUN.findall(text):
-            yield from (piece for piece in FUNCTION_WORDS.split(run) if 2 <= len(piece) <= 8)
-    for text in (title, stem, plain_lines(document)[:3000]):
+            yield from (piece for piece in FUNCTION_WORDS.split(run) if 2 <= len(piece) <= LONGEST_TERM)
+    for text in texts:
         yield from (word for word in _LATIN_WORD.findall(text) if len(word) > 1)
         yield from (run[:4] for run in RUN.findall(text))
         yield from re.findall(r"[^\W\d_]{2,}", text)
+    yield from (stem, *reversed(path.split("/")))

@@ -47,7 +47,7 @@ from kb_pipeline.rewriting.dates import date_of
 from kb_pipeline.rewriting.evidence import FactIndex
 from kb_pipeline.rewriting.fields import RawFields, read_fields
 from kb_pipeline.rewriting.inline import plain
-from kb_pipeline.rewriting.keywords import DocumentTerms, choose_keywords
+from kb_pipeline.rewriting.keywords import FEWEST, DocumentTerms, choose_keywords
 from kb_pipeline.rewriting.language import Words, detect_language, words_for
 from kb_pipeline.rewriting.layout import anchor_addresses, page_body, with_definitions, with_own_links
 from kb_pipeline.rewriting.naming import part_paths, written_stem
@@ -55,7 +55,7 @@ from kb_pipeline.rewriting.rules import OFFLINE, offline_key
 from kb_pipeline.rewriting.scope import choose_scope
 from kb_pipeline.rewriting.splitting import CONCLUSION_ROOM, MAX_BODY, MIN_BODY, Part, split_document
 from kb_pipeline.rewriting.structure import RawOutline, is_link_list, read_outline, without_empty
-from kb_pipeline.rewriting.summary import summarise
+from kb_pipeline.rewriting.summary import SHORTEST, summarise
 from kb_pipeline.rewriting.titles import one_line
 from kb_pipeline.rewriting.vocabulary import DOCUMENT_TYPES
 from kb_pipeline.text.glossary import Glossary
@@ -124,7 +124,7 @@ class OfflineRewriter:
         if len(cleaned.strip()) < MIN_BODY and not is_index and fields.status is not PageStatus.DEPRECATED:
             return Fragment(f"{updated:%Y-%m}", _fragment_text(reading, cleaned))
         drafts, notes = self._drafts(reading, updated, is_index=is_index)
-        if len(drafts) == 1 and len(drafts[0].body) < MIN_BODY and _needs_length(drafts[0]):
+        if len(drafts) == 1 and _is_too_little(drafts[0]):
             return Fragment(f"{updated:%Y-%m}", _fragment_text(reading, cleaned))
         findings = tuple(self._gates(drafts, document)) if self._gates is not None else ()
         if any(finding.severity is Severity.ERROR for finding in findings):
@@ -215,7 +215,7 @@ class OfflineRewriter:
             part=with_conclusion(shown, opening),
             document=reading.source.text,
             terms=terms,
-            file_name=written_stem(reading.document.path),
+            path=reading.document.path,
             glossary=self._glossary,
             written=_written_keywords(fields) if first else (),
         )
@@ -308,7 +308,7 @@ def _said_beside(reading: _Reading) -> tuple[str, ...]:
     """What the raw document says outside its body: keywords may come from there too."""
     fields = reading.fields
     return (
-        *(part for part in reading.document.path.split("/")),
+        *reading.document.path.split("/"),
         *filter(None, (fields.title, fields.summary, fields.description, reading.outline.title)),
         *fields.aliases,
         *fields.keywords,
@@ -333,8 +333,10 @@ def _fragment_text(reading: _Reading, cleaned: str) -> str:
     return f"{title}\n\n{cleaned.strip()}" if title and title.casefold() not in cleaned.casefold() else cleaned.strip()
 
 
-def _needs_length(draft: PageDraft) -> bool:
-    return draft.kind != "index" and draft.status is not PageStatus.DEPRECATED
+def _is_too_little(draft: PageDraft) -> bool:
+    """Whether nothing can be found or answered by it: too short when what is no text is gone, or without words."""
+    short = len(draft.body.strip()) < MIN_BODY and draft.kind != "index" and draft.status is not PageStatus.DEPRECATED
+    return short or len(draft.keywords) < FEWEST or len(draft.summary) < SHORTEST
 
 
 def _too_long(draft: PageDraft) -> Finding:

@@ -225,7 +225,8 @@ def _row_clauses(block: Block, facts: FactIndex, place: int, bonus: float, words
         if number < 2 or len(told) < 2 or number > 40:
             continue
         inside = facts.between(begin, start)
-        colon = words.colon if has_cjk(told[0][-1]) and has_cjk(told[1][0]) else ": "
+        tight = has_cjk(told[0][-1]) and (has_cjk(told[1][0]) or told[1][0].isdigit()) and "/" not in told[1]
+        colon = words.colon if tight else ": "
         clause = f"{told[0]}{colon}{told[1]}"
         weight = max((_WEIGHTS.get(fact.kind, 0.5) for fact in inside), default=0.8)
         yield _Clause(clause, begin, weight + bonus - 0.4 + _form(clause, inside), place, frozenset((clause,)))
@@ -347,9 +348,10 @@ def _plain_clauses(conclusion: str, part: Part) -> Iterator[str]:
 
 def _code_names(part: Part) -> Iterator[str]:
     """Names that a page of code uses most: better to search by than its first line."""
-    code = "\n".join(block.text for block in _all_blocks(part) if block.kind is BlockKind.CODE)
+    code = "\n".join(block.text.partition("\n")[2] for block in _all_blocks(part) if block.kind is BlockKind.CODE)
     counts = Counter(name for name in _CODE_NAME.findall(code) if name.casefold() not in CODE_WORDS)
-    yield from (name for name, _ in counts.most_common(6))
+    special = {name: bool(re.search(r"[a-z][A-Z]|[_.:-]", name)) for name in counts}
+    yield from sorted(counts, key=lambda name: (-special[name], -counts[name]))[:6]
 
 
 def _first_words(part: Part) -> Iterator[str]:

@@ -28,7 +28,9 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
-_MONTH_HINT = re.compile(r"[JFMASONDjfmasond](?:an|eb|ar|pr|ay|un|ul|ug|ep|ct|ov|ec|AN|EB|AR|PR|AY|UN|UL|UG|EP|CT|OV|EC)")
+_MONTH_HINT = re.compile(
+    r"[JFMASONDjfmasond](?:an|eb|ar|pr|ay|un|ul|ug|ep|ct|ov|ec|AN|EB|AR|PR|AY|UN|UL|UG|EP|CT|OV|EC)"
+)
 _MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
@@ -45,22 +47,30 @@ _ISO = re.compile(
 _ROC_SHORT = re.compile(
     r"(?P<year>1[0-4]\d(?<![A-Za-z0-9_./-]\d{3}))[-/.](?P<month>1[0-2]|0?[1-9])[-/.](?P<day>3[01]|[12]\d|0?[1-9])(?![A-Za-z0-9_/-]|\.\d)"
 )
-_ROC_NAMED = re.compile(r"[民]國\s*(?P<year>\d{2,3})[-/.](?P<month>1[0-2]|0?[1-9])[-/.](?P<day>3[01]|[12]\d|0?[1-9])(?![A-Za-z0-9_/-]|\.\d)")
+_ROC_NAMED = re.compile(
+    r"[民]國\s*(?P<year>\d{2,3})[-/.](?P<month>1[0-2]|0?[1-9])[-/.](?P<day>3[01]|[12]\d|0?[1-9])(?![A-Za-z0-9_/-]|\.\d)"
+)
 _CHINESE = re.compile(
     rf"(?P<year>\d(?<!\d\d)\d{{0,3}}|{CHINESE_NUMERAL}{{1,6}}|元)\s*年"
     rf"(?:\s*(?P<month>{_N})\s*月(?:份)?(?:\s*(?P<day>{_N})\s*[日號号])?)?"
 )
 _MONTH_DAY = re.compile(rf"(?P<month>{_START}(?<![\d年].)\d?{CHINESE_NUMERAL}{{0,3}})\s*月\s*(?P<day>{_N})\s*[日號号]")
-_QUARTER = re.compile(r"(?P<year>20\d\d(?<![A-Za-z0-9_]\d{4}))\s*(?:年\s*)?(?:[-/]?\s*Q(?P<quarter>[1-4])(?![A-Za-z0-9_])|第\s*(?P<nth>[1-4一二三四])\s*季)")
+_QUARTER = re.compile(
+    r"(?P<year>20\d\d(?<![A-Za-z0-9_]\d{4}))\s*(?:年\s*)?(?:[-/]?\s*Q(?P<quarter>[1-4])(?![A-Za-z0-9_])|第\s*(?P<nth>[1-4一二三四])\s*季)"
+)
 _WEEK = re.compile(r"(?P<year>20\d\d(?<![A-Za-z0-9_]\d{4}))-?W(?P<week>[0-5]\d)(?![A-Za-z0-9_])")
 _ENGLISH = re.compile(
-    rf"(?<![A-Za-z0-9_]){_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:|\.\d)(?:,?\s+(?P<year>(?:19|20)\d\d)(?!\d))?", re.IGNORECASE
+    rf"(?<![A-Za-z0-9_]){_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|:|\.\d)(?:,?\s+(?P<year>(?:19|20)\d\d)(?!\d))?",
+    re.IGNORECASE,
 )
 _ENGLISH_DAY_FIRST = re.compile(
-    rf"(?P<day>\d(?<![A-Za-z0-9_]\d)\d?)(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?![A-Za-z0-9_])(?:,?\s+(?P<year>(?:19|20)\d\d)(?!\d))?", re.IGNORECASE
+    rf"(?P<day>\d(?<![A-Za-z0-9_]\d)\d?)(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?![A-Za-z0-9_])(?:,?\s+(?P<year>(?:19|20)\d\d)(?!\d))?",
+    re.IGNORECASE,
 )
 _ENGLISH_MONTH = re.compile(rf"(?<![A-Za-z0-9_]){_MONTH},?\s+(?P<year>(?:19|20)\d\d)(?!\d)", re.IGNORECASE)
-_AMERICAN = re.compile(r"(?P<first>\d(?<![A-Za-z0-9_./-]\d)\d?)/(?P<second>\d{1,2})/(?P<year>(?:19|20)\d\d)(?![A-Za-z0-9_/-])")
+_AMERICAN = re.compile(
+    r"(?P<first>\d(?<![A-Za-z0-9_./-]\d)\d?)/(?P<second>\d{1,2})/(?P<year>(?:19|20)\d\d)(?![A-Za-z0-9_/-])"
+)
 _AMPM = r"(?P<ampm>[AaPp]\.?[Mm]\b\.?)"
 _CLOCK = re.compile(
     rf"(?P<hour>\d(?<![A-SU-Za-z0-9_:.+]\d)\d?):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:[.,]\d+)?)?(?![\d:])(?:\s*{_AMPM})?"
@@ -151,7 +161,11 @@ def _chinese(match: re.Match[str]) -> tuple[int, str] | None:
     before = _ERA_BEFORE.search(match.string, max(0, match.start() - 6), match.start())
     era = before[1] if before else None
     year = 1 if match["year"] == "元" else _number(match["year"])
-    if year is None or (match["year"] == "元" and not era) or (not era and not match["month"] and not 1900 <= year <= 2100):
+    if (
+        year is None
+        or (match["year"] == "元" and not era)
+        or (not era and not match["month"] and not 1900 <= year <= 2100)
+    ):
         return None  # 三年, 10 年: durations
     if era in ("民國", "民国") or (not era and 80 <= year <= 199):
         year += _ROC_FIRST
@@ -194,7 +208,9 @@ def _clock(match: re.Match[str]) -> tuple[int, str] | None:
             return None
         hour = hour % 12 + (12 if ampm.startswith("p") else 0)
     half = _half_before(match)
-    form = _time(_afternoon(hour, half[1] if half else None), int(groups.get("minute") or 0), int(groups.get("second") or 0))
+    form = _time(
+        _afternoon(hour, half[1] if half else None), int(groups.get("minute") or 0), int(groups.get("second") or 0)
+    )
     return None if form is None else (half.start() if half else match.start(), form)
 
 

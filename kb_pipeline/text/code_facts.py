@@ -17,9 +17,13 @@ from kb_pipeline.text.settings import read_setting
 from kb_pipeline.text.versions import find_versions
 from kb_pipeline.text.wordlists import word_set
 
-_SHELLS = word_set("sh bash zsh shell shell-session shellsession console terminal fish powershell pwsh ps1 bat cmd dos shell-script azurecli")
+_SHELLS = word_set(
+    "sh bash zsh shell shell-session shellsession console terminal fish powershell pwsh ps1 bat cmd dos shell-script azurecli"
+)
 _UNNAMED = frozenset(("", "text", "plaintext", "txt"))
-_CONFIGURATION = word_set("yaml yml ini toml env dotenv properties json json5 jsonc conf cfg config hcl nginx docker-compose editorconfig")
+_CONFIGURATION = word_set(
+    "yaml yml ini toml env dotenv properties json json5 jsonc conf cfg config hcl nginx docker-compose editorconfig"
+)
 _PROGRAMS = word_set(
     "sudo kubectl docker docker-compose podman git curl wget ssh scp rsync npm npx yarn pnpm pip pip3 pipx uv uvx poetry python python3 node deno bun"
     " cargo rustc go make cmake cd ls cp mv rm mkdir touch cat echo export source grep sed awk find chmod chown tar unzip systemctl journalctl service"
@@ -28,7 +32,9 @@ _PROGRAMS = word_set(
     " bundle rake rails gem consul vault nomad openssl dig nslookup ping traceroute nc netstat ss ps top kill crontab tail head less vi vim nano"
     " ssh-keygen gpg jq yq xargs watch tee ln df du free mount umount dd lsblk ifconfig ip iptables ufw nginx certbot gitlab-ctl gitlab-rails rg"
 )
-_PROMPT = re.compile(r"^\s*(?:\[?[\w.-]+@[\w.:~-]+[\s\]:~\w/.-]*[$#%]|\([\w.-]+\)\s*\$|[$%❯»]|PS [^>\n]*>|C:\\[^>\n]*>)\s+(?=\S)")
+_PROMPT = re.compile(
+    r"^\s*(?:\[?[\w.-]+@[\w.:~-]+[\s\]:~\w/.-]*[$#%]|\([\w.-]+\)\s*\$|[$%❯»]|PS [^>\n]*>|C:\\[^>\n]*>)\s+(?=\S)"
+)
 _WORD = re.compile(r"^[A-Za-z0-9_./~$-]+$")
 _SPACES = re.compile(r"\s+")
 _LONGEST_SPAN = 300
@@ -63,7 +69,12 @@ def command_lines(text: str, language: str) -> Iterator[Found]:
         position += 1
         prompt = _PROMPT.match(line)
         body = line[prompt.end() :] if prompt else line
-        if not body.strip() or (prompted and not prompt) or body.lstrip()[0] in "#+|=" or not (prompt or named or _calls_program(body)):
+        if (
+            not body.strip()
+            or (prompted and not prompt)
+            or body.lstrip()[0] in "#+|="
+            or not (prompt or named or _calls_program(body))
+        ):
             continue
         begin = offset + len(line) - len(body.lstrip())
         finish = offset + len(line.rstrip())

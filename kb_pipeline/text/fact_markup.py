@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kb_pipeline.text.backticks import code_spans
+
 Found = tuple[int, int, str]
 """Something found in a text: start, end, normal form."""
 
@@ -17,13 +19,12 @@ HIDDEN = "\0"
 """Stands for each character that must not be read as text: no word, digit, blank or mark."""
 
 _FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$", re.MULTILINE)
-_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%|^[ \t]*:::[^\n]*", re.DOTALL | re.MULTILINE)
-"""Comments, and the lines of directives such as ``:::image … :::``."""
+_DIRECTIVE = re.compile(r"^[ \t]*:::[^\n]*", re.MULTILINE)
+"""Lines such as ``:::image type="content" … :::``."""
 
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)([^\n]*?[^`\n])\1(?!`)")
 _TARGET = re.compile(
     r"\]\((?P<target><[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+[\"'(][^\n]*?[\"')])?\)"
-    r"|!?\[\[(?P<wiki>[^\]|\n]*)(?=[\]|])"
+    r"|!?\[\[(?P<wiki>[^\[\]|\n]*)(?=[\]|])"
     r"|^\s{0,3}\[[^\]\n]+\]:\s*(?P<defined>\S+)",
     re.MULTILINE,
 )
@@ -73,16 +74,42 @@ class Markup:
 def read_markup(text: str) -> Markup:
     """Offsets in all parts are those of ``text``."""
     fences = tuple(_fences(text)) if "```" in text or "~~~" in text else ()
-    prose = text
-    for fence in reversed(fences):
-        prose = prose[: fence.start] + hide(prose[fence.start : fence.end]) + prose[fence.end :]
-    if "<!--" in prose or "%%" in prose or ":::" in prose:
-        prose = _COMMENT.sub(lambda match: hide(match.group()), prose)
+    parts, position = [], 0
+    for fence in fences:
+        parts += [text[position : fence.start], hide(text[fence.start : fence.end])]
+        position = fence.end
+    prose = "".join(parts) + text[position:]
+    for opening, closing in (("<!--", "-->"), ("%%", "%%")):
+        prose = _without(prose, opening, closing)
+    if ":::" in prose:
+        prose = _DIRECTIVE.sub(lambda match: hide(match.group()), prose)
     prose = _ORDINAL.sub(lambda match: hide(match.group()), prose)
-    spans = tuple(
-        (match.start(), match.end(), match.start(2), match.end(2)) for match in _CODE_SPAN.finditer(prose)
-    ) if "`" in prose else ()
-    return Markup(prose, fences, spans)
+    return Markup(prose, fences, tuple(_spans(prose)))
+
+
+def _spans(prose: str) -> Iterator[tuple[int, int, int, int]]:
+    """Code spans of each line by itself: a stray backtick spoils its own line only."""
+    offset = 0
+    for line in prose.split("\n") if "`" in prose else ():
+        if "`" in line:
+            for start, end, content, content_end in code_spans(line):
+                yield offset + start, offset + end, offset + content, offset + content_end
+        offset += len(line) + 1
+
+
+def _without(text: str, opening: str, closing: str) -> str:
+    """Comments hidden; one that is never closed is text."""
+    parts, position = [], 0
+    start = text.find(opening)
+    while start >= 0:
+        end = text.find(closing, start + len(opening))
+        if end < 0:
+            break
+        end += len(closing)
+        parts += [text[position:start], hide(text[start:end])]
+        position = end
+        start = text.find(opening, end)
+    return "".join(parts) + text[position:] if parts else text
 
 
 def hide_links(text: str) -> str:

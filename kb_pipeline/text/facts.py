@@ -137,7 +137,11 @@ def _names(text: str) -> Iterator[tuple[FactKind, Found]]:
         named = name_of(match.group())
         if named is not None:
             kind, normal, length = named
-            if kind is FactKind.PATH and "/" not in normal and text[match.start() + length : match.start() + length + 1] == "(":
+            if (
+                kind is FactKind.PATH
+                and "/" not in normal
+                and text[match.start() + length : match.start() + length + 1] == "("
+            ):
                 kind = FactKind.IDENTIFIER  # console.log(…) is a call
             yield kind, (match.start(), match.start() + length, normal)
 

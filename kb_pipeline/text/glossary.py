@@ -179,7 +179,9 @@ def parse_glossary(text: str) -> Glossary:
     result = load_mapping(text)
     problems = list(result.problems)
     problems += [
-        _problem(f"unknown key {key!r}; the only key is 'terms'", result.lines.get(key)) for key in result.value if key != "terms"
+        _problem(f"unknown key {key!r}; the only key is 'terms'", result.lines.get(key))
+        for key in result.value
+        if key != "terms"
     ]
     entries = result.value.get("terms")
     if entries is not None and not isinstance(entries, list):

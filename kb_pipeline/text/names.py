@@ -23,9 +23,11 @@ _SCHEME = re.compile(
     re.IGNORECASE,
 )
 # Chinese letters belong to an address only behind a joint of it: "https://x.tw的" ends at tw, "/wiki/中文" does not.
-_AFTER_SCHEME = re.compile(r"://(?:[^\s<>\"'`|\\^\[\]\0\u0080-\U0010ffff]+|(?<=[/=_#?%-])[\u00a1-\u2fff\u3041-\ufefe\U00020000-\U000323af]+)+")
+_AFTER_SCHEME = re.compile(
+    r"://(?:[^\s<>\"'`|\\^\[\]\0\u0080-\U0010ffff]+|(?<=[/=_#?%-])[\u00a1-\u2fff\u3041-\ufefe\U00020000-\U000323af]+)+"
+)
 TOKEN = re.compile(
-    r"(?<![A-Za-z0-9_@$~.\\/<)-])"
+    r"(?<![A-Za-z0-9_#@$~.\\/<)-])"
     r"(?:\$\{[A-Za-z_]\w*\}|[A-Za-z]:\\[^\s\"'`<>|*?，。；、（）「」]+"
     r"|(?:[A-Za-z0-9_.~@+-]*/)+[^\s/\"'`<>|*?:，。；：、（）()「」『』\[\]{}]*\.[A-Za-z0-9]{1,6}(?![A-Za-z0-9])(?:/[\w.-]+)*"
     r"|(?:\$\{?|[#@.~/\\-]*)[A-Za-z0-9_](?:[A-Za-z0-9_./\\@+~=:-]|\$\{|\{[A-Za-z_][\w-]*\}|<[a-z][\w-]*>(?=[/.\w])|\(\))*"
@@ -44,7 +46,9 @@ _WELL_KNOWN = word_set(
     "Dockerfile Makefile Jenkinsfile Procfile Vagrantfile Gemfile Rakefile Pipfile CODEOWNERS .env .gitignore .dockerignore"
     " .kbignore .gitattributes .bashrc .zshrc .profile .npmrc .editorconfig .gitconfig .htaccess .gitlab-ci"
 )
-_PRODUCT_JS = word_set("node.js next.js vue.js nuxt.js d3.js three.js express.js ember.js backbone.js chart.js react.js alpine.js asp.net")
+_PRODUCT_JS = word_set(
+    "node.js next.js vue.js nuxt.js d3.js three.js express.js ember.js backbone.js chart.js react.js alpine.js asp.net"
+)
 _TLD = re.compile(
     r"^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|org|net|io|dev|app|ai|tw|cn|jp|us|uk|de|edu|gov|info|biz|cloud|local|internal|test|example|co|me|tv|sh|localhost)(?::\d{2,5})?$",
     re.IGNORECASE,
@@ -70,7 +74,7 @@ _CODE = re.compile(r"^(?:[A-Z]{1,8}-\d{2,}(?:-\d+)*|[A-Z]{1,5}\d{3,}[A-Z]?|[A-Z]
 _OPTION = re.compile(r"^--[A-Za-z][\w-]*(?:=[^\s]*)?$")
 _VARIABLE = re.compile(r"^\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?$")
 _SNAKE = re.compile(r"^_*[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)+_*$|^__[a-z]+__$|^_[a-z][a-z0-9]+$")
-_CAMEL = re.compile(r"^[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+$")
+_CAMEL = re.compile(r"^[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+$")
 _PASCAL = re.compile(r"^(?:[A-Z][a-z0-9]+){2,}[A-Z]*$|^[A-Z]+(?:[A-Z][a-z0-9]+)+$")
 _PASCAL_TAIL = re.compile(
     r"(?:Error|Exception|Service|Controller|Manager|Factory|Handler|Provider|Client|Server|Request|Response|Config|Settings?|Options?|Builder"
@@ -82,10 +86,15 @@ _DOTTED = re.compile(r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$")
 _KEBAB = re.compile(r"^[a-z][a-z0-9]*(?:-[a-z0-9.]+)+$")
 _SCOPED = re.compile(r"^@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*$")
 _ISSUE = re.compile(r"^#\d{2,7}$")
-_NAMES_OF_THINGS = word_set("iphone ipad ios macos ipados ebay imac icloud youtube itunes iot ipod airpods mysql nosql latex")
-_SENTENCE_END = re.compile(r"[.:;,\-=+~\\]+$")
+_NAMES_OF_THINGS = word_set(
+    "iphone ipad ios macos ipados ebay imac icloud youtube itunes iot ipod airpods mysql nosql latex"
+)
+_SENTENCE_END = ".:;,-=+~\\"
+_LONGEST_NAME = 300
 _NO_PLACE = re.compile(r"^(?:application|text|image|audio|video|multipart)/[a-z]|^//|::|=|://", re.IGNORECASE)
-_PER = word_set("s sec second seconds min minute minutes hour hours day days week month year user node request requests call")
+_PER = word_set(
+    "s sec second seconds min minute minutes hour hours day days week month year user node request requests call"
+)
 _ARITHMETIC = re.compile(r"[+*]|^\d+$")
 _DRIVE = re.compile(r"^[A-Za-z]:\\")
 _CALLED = re.compile(r"^[A-Za-z_][\w.]*$")
@@ -143,8 +152,8 @@ def normal_path(path: str) -> str:
 @lru_cache(maxsize=50_000)
 def name_of(token: str, *, code: bool = False) -> Named | None:
     """What a token names, or None for an ordinary word or number. ``code``: it stands in code, so any name is one."""
-    trimmed = _SENTENCE_END.sub("", token)
-    if not trimmed:
+    trimmed = token.rstrip(_SENTENCE_END)
+    if not 0 < len(trimmed) <= _LONGEST_NAME:
         return None
     if _is_path(trimmed, code=code):
         return FactKind.PATH, normal_path(trimmed), len(trimmed)
@@ -163,7 +172,11 @@ def _is_file(token: str) -> bool:
     extension = _EXTENSION.search(token)
     if extension is None or len(token) <= 3 or token[0] in "-#@" or "=" in token or ":" in token:
         return False
-    return (extension[0].islower() or token.isupper()) and token.lower() not in _PRODUCT_JS and not _VERSION_LIKE.match(token)
+    return (
+        (extension[0].islower() or token.isupper())
+        and token.lower() not in _PRODUCT_JS
+        and not _VERSION_LIKE.match(token)
+    )
 
 
 def _is_place(token: str, *, code: bool) -> bool:
@@ -171,7 +184,12 @@ def _is_place(token: str, *, code: bool) -> bool:
     if _NO_PLACE.search(token) or _IP.match(token) or _SCOPED.match(token):
         return False
     parts = [part for part in token.split("/") if part not in ("", ".", "..", "~")]
-    if not parts or _ARITHMETIC.search(parts[-1]) or token.lower() in _ORDINARY_SLASH or all(map(_VERSION_LIKE.match, parts)):
+    if (
+        not parts
+        or _ARITHMETIC.search(parts[-1])
+        or token.lower() in _ORDINARY_SLASH
+        or all(map(_VERSION_LIKE.match, parts))
+    ):
         return False
     if _EXTENSION.search(token) or token.startswith(("~", "/", "./", "../")):
         return max(map(len, parts)) > 1 and not parts[0][0].isdigit()

@@ -24,7 +24,10 @@ UNLESS = "unless"
 _CHINESE: dict[str, str] = {
     **dict.fromkeys(word_list("除非 除外"), UNLESS),
     **dict.fromkeys(
-        word_list("從不 从不 從未 从未 永不 絕不 绝不 決不 决不 絕非 绝非 從來不 从来不 從來沒 从来没 從沒 从没 永遠不 永远不"), NEVER
+        word_list(
+            "從不 从不 從未 从未 永不 絕不 绝不 決不 决不 絕非 绝非 從來不 从来不 從來沒 从来没 從沒 从没 永遠不 永远不"
+        ),
+        NEVER,
     ),
     **dict.fromkeys(
         word_list(

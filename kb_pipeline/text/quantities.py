@@ -51,14 +51,19 @@ _MEASURE = re.compile(
     re.IGNORECASE,
 )
 _UNIT_NEXT = re.compile(rf"\s?{_UNIT}", re.IGNORECASE)
-_MULTIPLIED = re.compile(rf"(?P<number>{_NUMBER})\s?(?P<multiplier>[萬万億亿]|(?:million|billion)\b|[kK](?![A-Za-z0-9_]))")
+_MULTIPLIED = re.compile(
+    rf"(?P<number>{_NUMBER})\s?(?P<multiplier>[萬万億亿]|(?:million|billion)\b|[kK](?![A-Za-z0-9_]))"
+)
 _RANGE = re.compile(rf"(?P<number>{_NUMBER})\s?(?:[-–—~～〜至到或]|to|or)\s?(?={_PLAIN})")
 _MONEY = re.compile(
     rf"(?P<sign>{CURRENCY_PATTERN})\s?(?P<number>{_PLAIN})(?![\d,.]*\d)(?:\s?(?P<multiplier>[萬万億亿千百kK](?![A-Za-z])|million|billion))?",
     re.IGNORECASE,
 )
 _GRID = re.compile(r"(?P<width>\d(?<![A-Za-z0-9_.]\d)\d{1,4})\s?[x×*]\s?(?P<height>\d{2,5})(?![A-Za-z0-9_.])")
-_PORT = re.compile(r"(?:\bports?|連接埠|通訊埠|埠號|端口|(?<![連通訊])埠)\s*(?:is|為|是|號|[:=#])*\s*(?P<number>\d{2,5})(?![A-Za-z0-9_.%])", re.IGNORECASE)
+_PORT = re.compile(
+    r"(?:\bports?|連接埠|通訊埠|埠號|端口|(?<![連通訊])埠)\s*(?:is|為|是|號|[:=#])*\s*(?P<number>\d{2,5})(?![A-Za-z0-9_.%])",
+    re.IGNORECASE,
+)
 _HTTP = re.compile(
     r"(?:\bHTTP(?:\s*(?:status|狀態|error|錯誤))?(?:\s*(?:code|碼))?|狀態碼|\bstatus(?:\s*code)?|回應碼)\s*(?:is|為|是|[:=])*\s*(?P<number>[1-5]\d\d)(?![A-Za-z0-9_.%])",
     re.IGNORECASE,
@@ -97,7 +102,12 @@ def find_numbers(text: str, *, lenient: bool = False, code: bool = False) -> Ite
     ``lenient`` adds counts of listed items and all numerals in words. In ``code`` ``$1`` is a parameter, no money.
     """
     for offset, line in digit_lines(text):
-        for start, end, normal in (*_labelled(line), *(() if code else _money(line)), *_measures(line, lenient), *_multiplied(line)):
+        for start, end, normal in (
+            *_labelled(line),
+            *(() if code else _money(line)),
+            *_measures(line, lenient),
+            *_multiplied(line),
+        ):
             yield offset + start, offset + end, normal
     yield from _spelled(text, lenient)
 
@@ -195,7 +205,9 @@ def _chinese_numerals(text: str, lenient: bool) -> Iterator[Found]:
     for match in _SPELLED_CHINESE.finditer(text):
         unit = canonical_unit(match["chinese"])
         number = chinese_number(match["number"])
-        measured = unit in SPELLED and match["chinese"] != "分" and (number or 0) > (0 if len(match["chinese"]) > 1 else 1)
+        measured = (
+            unit in SPELLED and match["chinese"] != "分" and (number or 0) > (0 if len(match["chinese"]) > 1 else 1)
+        )
         if number is None or not (lenient or measured):
             continue
         yield match.start(), match.end(), f"{number}{'.5' if match['half'] else ''} {unit}"

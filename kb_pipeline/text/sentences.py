@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 
+from kb_pipeline.text.backticks import code_spans
+
 # What ends a sentence outright, with the closing quotes and brackets that belong to it.
 _CLOSERS = "」』）】》〉”’\"')\\]*_~"
 _END = re.compile(
-    rf"[。！？]+[{_CLOSERS}]*[^\S\n]*\n?"  # full-width marks need no blank after them
-    rf"|…{{2,}}[{_CLOSERS}]*(?=\s|$)[^\S\n]*\n?"
-    rf"|[.!?]+[{_CLOSERS}]*(?:[^\S\n]+|(?=\n)\n?|$)"  # narrow marks do
+    rf"(?<![。！？])[。！？]+[{_CLOSERS}]*[^\S\n]*\n?"  # full-width marks need no blank after them
+    rf"|(?<!…)…{{2,}}[{_CLOSERS}]*(?=\s|$)[^\S\n]*\n?"
+    rf"|(?<![.!?])[.!?]+[{_CLOSERS}]*(?:[^\S\n]+|(?=\n)\n?|$)"  # narrow marks do
     r"|\n[^\S\n]*(?:\n\s*)+"  # a blank line
     r"|\n(?=[^\S\n]*(?:[-*+]|\d{1,3}[.)]|\#{1,6}|>|\|)\s)"  # a list item, heading, quote or row begins
 )
-_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[“\"'/])(?:e\.g|i\.e|etc|vs|cf|al|approx|resp|incl|excl|no|nos|fig|figs|eq|sec|ch|vol|pp|p|ver|v|mr|mrs|ms|dr|prof"
     r"|st|jr|sr|inc|ltd|co|corp|dept|est|min|max|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|a\.m|p\.m|u\.s|[a-z])\.$",
@@ -32,7 +33,7 @@ def split_sentences(text: str) -> list[str]:
 
     A single line break is a soft wrap, not an end, unless a list item, heading, quote or table row follows.
     """
-    shielded = [(match.start(), match.end()) for match in _CODE.finditer(text)]
+    shielded = [(start, end) for start, end, _, _ in code_spans(text)] if "`" in text else []
     sentences: list[str] = []
     start = shield = 0
     for match in _END.finditer(text):

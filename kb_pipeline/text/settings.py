@@ -25,8 +25,13 @@ _VERB = (
     r"|(?:is\s+)?set\s+to|defaults?\s+to|default\s+(?:is|of)|=|equals)"
 )
 _VERB_HINTS = ("=", "設", "預", "改", "調", "等於", "值", "上限", "set to", "efault", "equals", "Set to")
-_STATED = re.compile(rf"(?P<key>[A-Za-z_](?<![A-Za-z0-9_.-].)[A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*)(?P<tick>`?)\s*{_VERB}\s*[:：]?\s*(?P<tick2>`?)(?P<value>{_SCALAR})(?P=tick2)", re.IGNORECASE)
-_ASSIGNED = re.compile(rf"(?<![A-Za-z0-9_.$/?&-])(?P<key>{_KEY})=(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s`\"',;)|&\u2e80-\uffff]+|[\u3400-\u9fff]+)")
+_STATED = re.compile(
+    rf"(?P<key>[A-Za-z_](?<![A-Za-z0-9_.-].)[A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*)(?P<tick>`?)\s*{_VERB}\s*[:：]?\s*(?P<tick2>`?)(?P<value>{_SCALAR})(?P=tick2)",
+    re.IGNORECASE,
+)
+_ASSIGNED = re.compile(
+    rf"(?<![A-Za-z0-9_.$/?&-])(?P<key>{_KEY})=(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s`\"',;)|&\u2e80-\uffff]+|[\u3400-\u9fff]+)"
+)
 _LINE = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+)?(?P<open>\*\*|`|\"|')?(?P<key>{_KEY}(?:[ ]{_KEY}){{0,2}})(?(open)(?:\*\*|`|\"|'))[ \t]*(?P<joint>[:=])[ \t]+(?P<tick>`?)(?P<value>{_SCALAR})(?P=tick)[ \t]*[,;。.]?[ \t]*(?:[#(（][^\n]*)?$",
     re.MULTILINE,
@@ -46,7 +51,9 @@ _CONFIGURED = re.compile(
     rf"^(?P<lead>[ \t>]*(?:-[ \t]+)?(?:export[ \t]+|set[ \t]+|ENV[ \t]+)?)(?P<quote>[\"']?)(?P<key>{_KEY})(?P=quote)[ \t]*(?P<joint>:(?=[ \t])|=|:=)[ \t]*(?P<value>\S.*?)[ \t]*,?[ \t]*$"
 )
 _COMMENT = re.compile(r"[ \t]+(?:#|//).*$")
-_TELLING_VALUE = re.compile(r"^[+-]?\d|^(?:true|false|on|off|yes|no|null|none|enabled|disabled)$|[_./@:\\-]|\d", re.IGNORECASE)
+_TELLING_VALUE = re.compile(
+    r"^[+-]?\d|^(?:true|false|on|off|yes|no|null|none|enabled|disabled)$|[_./@:\\-]|\d", re.IGNORECASE
+)
 
 
 def find_settings(text: str) -> Iterator[Found]:

@@ -130,7 +130,9 @@ def open_segments(folder: Path, weights: Mapping[str, float] | None = None) -> l
             raise SnapshotCorruptError(f"the keyword index in {folder} was made with other field weights: build again")
         return [_open_segment(folder, entry) for entry in description["segments"]]
     except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise SnapshotCorruptError(f"the keyword index in {folder} cannot be read ({problem}): build again") from problem
+        raise SnapshotCorruptError(
+            f"the keyword index in {folder} cannot be read ({problem}): build again"
+        ) from problem
 
 
 def _open_segment(folder: Path, entry: Mapping[str, object]) -> Segment:

@@ -157,7 +157,11 @@ LISTED = frozenset({"item", "kind", "step", "section", "entry", "issue", "hand",
 SPELLED = frozenset({"ns", "us", "ms", "s", "min", "h", "d", "week", "month", "year", "%", "x", "tenth"})
 """Units before which a numeral in words (五分鐘, five minutes) is a measurement and not a turn of phrase."""
 
-_DIGITS = {char: value for value, chars in enumerate(word_list("零〇 一壹 二兩两貳 三參叁 四肆 五伍 六陸 七柒 八捌 九玖")) for char in chars}
+_DIGITS = {
+    char: value
+    for value, chars in enumerate(word_list("零〇 一壹 二兩两貳 三參叁 四肆 五伍 六陸 七柒 八捌 九玖"))
+    for char in chars
+}
 _TENS = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000}
 _MYRIADS = {"萬": 10**4, "万": 10**4, "億": 10**8, "亿": 10**8}
 CHINESE_NUMERAL = "[零〇一二兩两三四五六七八九十百千萬万億亿]"
@@ -190,7 +194,9 @@ def _alternatives(spellings: list[str]) -> str:
 
 
 LATIN_UNITS = _alternatives([s for s in CANONICAL if s[0].isascii() and s[0].isalpha()])
-CHINESE_UNITS = _alternatives([s for s in CANONICAL if not s.isascii() and s not in {"×", "°", "℃", "℉", "‰", "°c", "°f", "μs", "µs"}])
+CHINESE_UNITS = _alternatives(
+    [s for s in CANONICAL if not s.isascii() and s not in {"×", "°", "℃", "℉", "‰", "°c", "°f", "μs", "µs"}]
+)
 SYMBOL_UNITS = _alternatives(["%", "‰", "°c", "°f", "°", "℃", "℉", "×", "μs", "µs"])
 
 

@@ -24,9 +24,13 @@ _PRODUCTS = word_set(
     tensorflow hadoop flink cassandra neo4j solr tomcat jetty gradle maven cmake gcc clang llvm bash powershell
     boot server code linux kernel"""
 )
-_TWO_WORDS = frozenset(("spring boot", "sql server", "vs code", "windows server", "linux kernel", "jboss server", "visual code"))
+_TWO_WORDS = frozenset(
+    ("spring boot", "sql server", "vs code", "windows server", "linux kernel", "jboss server", "visual code")
+)
 _ONLY_TWO_WORDS = frozenset(("boot", "server", "code", "kernel"))
-_NUMBERED = word_set("step scenario section figure fig table chapter example part phase appendix note rule case item page line level option")
+_NUMBERED = word_set(
+    "step scenario section figure fig table chapter example part phase appendix note rule case item page line level option"
+)
 _PRE = r"(?:[-.]?(?i:alpha|beta|rc|dev|post|preview|snapshot|lts|a|b)[.\-]?\d*)?(?:\+[A-Za-z]\w*(?:\.\w+)*)?"
 _TAIL = r"(?![A-Za-z0-9_%]|\.\d)"
 _MARKED = re.compile(rf"[vV](?<![A-Za-z0-9_./-][vV])\.?\s?(?P<number>\d+(?:\.(?:\d+|x))*{_PRE}){_TAIL}")

@@ -12,7 +12,13 @@ from kb_pipeline.models import FactKind
 from kb_pipeline.text.facts import extract_facts
 
 NUMBER, DATE, VERSION = FactKind.NUMBER, FactKind.DATE, FactKind.VERSION
-IDENTIFIER, URL, COMMAND, PATH, SETTING = FactKind.IDENTIFIER, FactKind.URL, FactKind.COMMAND, FactKind.PATH, FactKind.SETTING
+IDENTIFIER, URL, COMMAND, PATH, SETTING = (
+    FactKind.IDENTIFIER,
+    FactKind.URL,
+    FactKind.COMMAND,
+    FactKind.PATH,
+    FactKind.SETTING,
+)
 
 
 def facts(text: str) -> list[tuple[FactKind, str]]:
@@ -146,7 +152,7 @@ def facts(text: str) -> list[tuple[FactKind, str]]:
         ("LOG_LEVEL=debug", [(SETTING, "log_level=debug")]),
         ("- TTL: 5 min", [(SETTING, "ttl=5 min")]),
         ("| max_retries | 3 |", [(SETTING, "max_retries=3")]),
-        ("```yaml\ntimeout: \"30s\"  # why\n```", [(SETTING, "timeout=30 s")]),
+        ('```yaml\ntimeout: "30s"  # why\n```', [(SETTING, "timeout=30 s")]),
         ("連接埠：8401", [(SETTING, "port 8401")]),
         ("```ini\nport = 8401\n```", [(SETTING, "port 8401")]),
     ],
@@ -195,7 +201,7 @@ def test_a_fact_is_found_with_its_kind_and_normal_form(text: str, expected: list
         "3 組件",
         "May I",
         "state-of-the-art",
-        ":::image type=\"content\" source=\"a/b.png\":::",
+        ':::image type="content" source="a/b.png":::',
         "",
     ],
 )
@@ -226,7 +232,8 @@ def test_the_same_fact_in_other_words_has_one_normal_form(one: str, other: str) 
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("5 分鐘", "5 秒"), ("5 GB", "5 MB"), ("v1.2.0", "v1.2"), ("2026-08-18", "2026-08-19"), ("/a/b.md", "a/b.md")]
+    ("one", "other"),
+    [("5 分鐘", "5 秒"), ("5 GB", "5 MB"), ("v1.2.0", "v1.2"), ("2026-08-18", "2026-08-19"), ("/a/b.md", "a/b.md")],
 )
 def test_different_facts_have_different_normal_forms(one: str, other: str) -> None:
     assert facts(one) != facts(other)
@@ -240,6 +247,14 @@ def test_facts_carry_line_and_offsets_of_the_text_as_written() -> None:
         (3, "`kb build`", "`kb build`"),
         (6, "curl x \\\n   -v", "curl x \\\n   -v"),
     ]
+
+
+def test_a_stray_backtick_spoils_its_own_line_only() -> None:
+    assert facts("it`s odd\n\nrun `kb build` now") == [(COMMAND, "kb build")]
+
+
+def test_backticks_of_different_length_do_not_close_each_other() -> None:
+    assert facts("``a `b` c`` 與 `kb build`") == [(COMMAND, "a `b` c"), (COMMAND, "kb build")]
 
 
 def test_output_between_prompts_is_no_command() -> None:
@@ -265,7 +280,23 @@ def test_lenient_finds_turns_of_phrase_too() -> None:
     assert extract_facts("重試三次，分為 3 個步驟") == []
 
 
-PIECES = ["5 分鐘", "`a b`", "https://x.tw/a", "a/b.md", "v1.2.3", "2026-08-18", "foo_bar", "k=v", "|", "\n", "```sh\n", "```\n", "文", "，", " "]
+PIECES = [
+    "5 分鐘",
+    "`a b`",
+    "https://x.tw/a",
+    "a/b.md",
+    "v1.2.3",
+    "2026-08-18",
+    "foo_bar",
+    "k=v",
+    "|",
+    "\n",
+    "```sh\n",
+    "```\n",
+    "文",
+    "，",
+    " ",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14))
@@ -280,6 +311,39 @@ def test_facts_never_overlap_and_offsets_give_the_text(pieces: list[str]) -> Non
 @given(st.text(max_size=80))
 def test_any_text_can_be_searched(text: str) -> None:
     assert all(0 <= fact.start < fact.end <= len(text) for fact in extract_facts(text, lenient=True))
+
+
+UNITS = [
+    "a",
+    "aB",
+    "-",
+    "`",
+    "` ",
+    "[",
+    "[[",
+    "](",
+    "<!--",
+    "%%",
+    "~~~\n",
+    "```\n",
+    "#",
+    ".",
+    "://",
+    "1,",
+    "1年",
+    "k=",
+    "a/",
+    "$",
+    "{",
+    "一",
+    "| a | 1 |\n",
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_no_repetition_makes_the_search_slow(unit: str) -> None:
+    """A pattern that tried every start against every end would need minutes here."""
+    extract_facts(unit * 20_000 + "z")
 
 
 def test_a_long_table_of_numbers_is_read_in_linear_time() -> None:

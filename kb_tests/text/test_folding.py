@@ -28,7 +28,9 @@ def test_the_shipped_table_is_what_opencc_gives_today() -> None:
     pairs = {char: to_simplified.convert(char) for char in map(chr, IDEOGRAPHS)}
     changed = {char: simple for char, simple in pairs.items() if simple != char}
     only_simplified = [
-        char for char, simple in pairs.items() if simple == char and to_traditional.convert(char) != char and not big5_frequent(char)
+        char
+        for char, simple in pairs.items()
+        if simple == char and to_traditional.convert(char) != char and not big5_frequent(char)
     ]
     while any(simple in changed for simple in changed.values()):
         changed = {char: changed.get(simple, simple) for char, simple in changed.items()}

@@ -78,7 +78,11 @@ def test_simplified_queries_find_traditional_terms() -> None:
 def test_words_to_avoid_are_reported_where_they_stand_with_what_to_write() -> None:
     text = "第一行\n這個軟件用代幣。\n软件"
     found = GLOSSARY.avoided_in(text)
-    assert [(word.text, word.preferred, word.line) for word in found] == [("軟件", "軟體", 2), ("代幣", "權杖", 2), ("软件", "軟體", 3)]
+    assert [(word.text, word.preferred, word.line) for word in found] == [
+        ("軟件", "軟體", 2),
+        ("代幣", "權杖", 2),
+        ("软件", "軟體", 3),
+    ]
     assert all(text[word.start : word.end] == word.text for word in found)
 
 
@@ -91,7 +95,12 @@ def test_a_proper_form_is_never_reported_though_it_folds_like_an_avoided_one() -
 def test_an_empty_glossary_finds_nothing() -> None:
     for glossary in (Glossary.empty(), parse_glossary(""), parse_glossary("terms:\n")):
         assert not glossary
-        assert (glossary.problems, glossary.expand("權杖"), glossary.terms_in("權杖"), glossary.avoided_in("權杖")) == ((), (), (), ())
+        assert (glossary.problems, glossary.expand("權杖"), glossary.terms_in("權杖"), glossary.avoided_in("權杖")) == (
+            (),
+            (),
+            (),
+            (),
+        )
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,19 @@ def test_each_form_is_counted_once_under_its_normal_form(text: str, form: str) -
 
 @pytest.mark.parametrize(
     "text",
-    ["不同的環境", "不過可以", "未來版本", "無論如何", "無線網路", "非常重要", "不斷成長", "notable notes", "another note", "不得不重啟", "區別與類別"],
+    [
+        "不同的環境",
+        "不過可以",
+        "未來版本",
+        "無論如何",
+        "無線網路",
+        "非常重要",
+        "不斷成長",
+        "notable notes",
+        "another note",
+        "不得不重啟",
+        "區別與類別",
+    ],
 )
 def test_words_that_only_look_like_negations_are_not_counted(text: str) -> None:
     assert negations(text) == {}

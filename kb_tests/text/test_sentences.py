@@ -69,3 +69,9 @@ def test_a_soft_wrap_is_no_end_but_a_list_item_is() -> None:
 
 def test_a_blank_line_ends_a_sentence() -> None:
     assert stripped("標題\n\n內文") == ["標題", "內文"]
+
+
+@pytest.mark.parametrize("unit", ["`", "` ", ".", ". ", "。", "…", "!)", "\n", "1. ", "a"])
+def test_no_repetition_makes_splitting_slow(unit: str) -> None:
+    """A pattern that tried every start against every end would need minutes here."""
+    assert "".join(split_sentences(unit * 20_000 + "z")) == unit * 20_000 + "z"

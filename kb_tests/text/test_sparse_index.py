@@ -87,7 +87,10 @@ def test_scores_are_bm25_over_weighted_fields(tmp_path: Path) -> None:
 
 def test_the_best_section_comes_first_and_sections_without_a_term_never(tmp_path: Path) -> None:
     index = index_of(
-        tmp_path, section("a.md#x", "權杖輪替與換發"), section("b.md#y", "凌晨備份"), section("c.md#z", "備份檔的備份流程")
+        tmp_path,
+        section("a.md#x", "權杖輪替與換發"),
+        section("b.md#y", "凌晨備份"),
+        section("c.md#z", "備份檔的備份流程"),
     )
     assert [key for key, _ in index.search(analyse("備份"), 10)] == ["c.md#z", "b.md#y"]
     assert index.search(analyse("量子糾纏"), 10) == []
@@ -99,7 +102,8 @@ def test_the_handed_cases_for_chinese_search(cases: Path, tmp_path: Path) -> Non
     case = yaml.safe_load((cases / "search-cjk" / "case.yaml").read_text(encoding="utf-8"))
     pages = cases / "search-cjk" / "files" / "knowledge"
     index = index_of(
-        tmp_path, *(section(f"{page.name}#_lead", page.read_text(encoding="utf-8")) for page in sorted(pages.glob("*.md")))
+        tmp_path,
+        *(section(f"{page.name}#_lead", page.read_text(encoding="utf-8")) for page in sorted(pages.glob("*.md"))),
     )
     for query in case["expect"]["values"]["queries"]:
         found = [key.partition("#")[0] for key, _ in index.search(analyse(query["q"]), 10)]
@@ -131,7 +135,9 @@ def test_scoring_named_sections_gives_what_search_gives(tmp_path: Path) -> None:
         terms = analyse(query)
         found = dict(index.search(terms, 100))
         keys = [each.key for each in sections]
-        assert index.score(terms, [*keys, "missing.md#x"]) == {key: found.get(key, 0.0) for key in [*keys, "missing.md#x"]}
+        assert index.score(terms, [*keys, "missing.md#x"]) == {
+            key: found.get(key, 0.0) for key in [*keys, "missing.md#x"]
+        }
 
 
 def test_a_term_in_every_section_still_scores_above_nothing(tmp_path: Path) -> None:
@@ -150,7 +156,9 @@ def test_terms_may_bring_their_own_weights(tmp_path: Path) -> None:
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.integers(0, 10_000), st.lists(st.tuples(st.integers(0, 29), st.sampled_from(["change", "drop"])), max_size=25))
+@given(
+    st.integers(0, 10_000), st.lists(st.tuples(st.integers(0, 29), st.sampled_from(["change", "drop"])), max_size=25)
+)
 def test_an_incremental_index_answers_exactly_like_a_full_one(seed: int, steps: list[tuple[int, str]]) -> None:
     """Any number of single changes, one index made from the one before: equal to the last bit, order included."""
     with tempfile.TemporaryDirectory() as name:
@@ -237,7 +245,9 @@ def test_many_small_updates_leave_few_segments(tmp_path: Path) -> None:
     build_index(tmp_path / "0", some_sections(8, 300))
     for number in range(60):
         path = f"d/p{number}.md"
-        report = update_index(tmp_path / str(number + 1), tmp_path / str(number), {path: [section(f"{path}#a", f"新 {number}")]})
+        report = update_index(
+            tmp_path / str(number + 1), tmp_path / str(number), {path: [section(f"{path}#a", f"新 {number}")]}
+        )
     assert report.segments <= 4
     assert len(list((tmp_path / "60").iterdir())) <= 1 + 2 * report.segments
     assert report.sections == 300 - 60 * 3 + 60
@@ -277,7 +287,9 @@ def test_a_damaged_index_is_reported_and_rebuilt_by_the_next_build(tmp_path: Pat
         case "garbage":
             description.write_text("{", encoding="utf-8")
         case "version":
-            description.write_text(description.read_text(encoding="utf-8").replace('"format": 1', '"format": 99'), encoding="utf-8")
+            description.write_text(
+                description.read_text(encoding="utf-8").replace('"format": 1', '"format": 99'), encoding="utf-8"
+            )
         case "truncated":
             segment.write_bytes(segment.read_bytes()[:100])
         case _:

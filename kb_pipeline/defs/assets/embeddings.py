@@ -34,5 +34,3 @@ from kb_pipeline.planning.partitions import document_path
 def embeddings(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> Iterator[dg.Output[None]]:
     embed_chosen(context, knowledge_base.project(), [document_path(key) for key in context.partition_keys])
     yield from ()
-
-

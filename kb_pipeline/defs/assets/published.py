@@ -4,11 +4,24 @@ Belongs here: the unpartitioned assets of the job ``publish``. Each can be mater
 the pages as they are now. Does not belong here: which pages may be published (``building.publishing``).
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import dagster as dg
 
+from kb_pipeline.building.publishing import Publication
 from kb_pipeline.defs.resources import KnowledgeBase
+from kb_pipeline.defs.runs import note_process
 
 PAGES = [dg.AssetDep("wiki_pages", partition_mapping=dg.AllPartitionMapping())]
+
+
+@contextmanager
+def publishing(context: dg.AssetExecutionContext, knowledge_base: KnowledgeBase) -> Iterator[Publication]:
+    """The publication of the pages as they are now, with the lock held."""
+    note_process(context.instance, context.run.run_id)
+    with knowledge_base.project().publishing(context.run.run_id) as publication:
+        yield publication
 
 
 @dg.asset(group_name="published", kinds={"networkx"}, deps=PAGES)
