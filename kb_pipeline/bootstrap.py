@@ -16,9 +16,9 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING
 
+from kb_pipeline.building.state import BuildState
 from kb_pipeline.config import CONFIG_FILE, Settings, load_settings
 from kb_pipeline.config.schema import EMBEDDED
-from kb_pipeline.building.state import BuildState
 from kb_pipeline.errors import SourceError, StorageError, UnreadableTextError
 from kb_pipeline.models import (
     BuildPlan,
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from kb_pipeline.lint import LintPolicy
     from kb_pipeline.ports import Embedder, Progress, Rewriter
     from kb_pipeline.rewriting.review import ReviewQueue
-    from kb_pipeline.storage.database import Database
     from kb_pipeline.sources.adapters import FetchReport
+    from kb_pipeline.storage.database import Database
     from kb_pipeline.storage.locks import BuildLock
     from kb_pipeline.storage.postgres import EmbeddedPostgres
     from kb_pipeline.storage.snapshots import Snapshot, SnapshotStore

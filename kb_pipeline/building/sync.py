@@ -34,7 +34,6 @@ from kb_pipeline.models import (
     RewriteOutcome,
     Severity,
     SyncReport,
-    WikiPage,
 )
 from kb_pipeline.ports import Progress, Rewriter
 from kb_pipeline.rewriting.linking import LinkPlan, link_pass
@@ -255,7 +254,7 @@ class Sync:
             result = Failed(str(error), permanent=True)
         except KbError as error:  # a vendor, a disk, a cap: another build may have more luck with the same document
             result = Failed(str(error), permanent=False)
-        except Exception as error:  # noqa: BLE001 - a fault of one document never stops the others; it is reported whole
+        except Exception as error:
             log.exception("compiling %s failed", entry.path)
             result = Failed(f"internal error, please report it: {type(error).__name__}: {error}", permanent=False)
         return entry, result, time.monotonic() - started

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -16,6 +17,9 @@ from kb_pipeline.models import DocumentState
 if TYPE_CHECKING:
     from kb_pipeline.bootstrap import PlannedBuild, Project
     from kb_pipeline.defs.launch import BuildResult
+
+NOT_COMPILED = {DocumentState.REMOVED, DocumentState.UNCHANGED}
+"""States of outcomes that cost no call: gone, moved, adopted."""
 
 
 def build(
@@ -40,9 +44,7 @@ def build(
     """Compile what changed under raw/, link it, embed it and publish. Does nothing when nothing changed."""
     started = time.monotonic()
     kb = open_project(project)
-    problems = [problem for report in kb.fetch_sources() for problem in report.problems]
-    for problem in problems:
-        note(problem)
+    problems = [] if plan or only_embeddings else _fetch(kb, wait)
     planned = kb.plan(full=full, upgrade=upgrade, only=_known(kb, only))
     if plan:
         _show_plan(planned, as_json=as_json)
@@ -63,13 +65,24 @@ def build(
     _finish(kb, kb.plan(), started, as_json=as_json, did=done, unfetched=problems)
 
 
+def _fetch(kb: Project, wait: float) -> list[str]:
+    """Ask the custom sources, if there are any; returns, and says, what went wrong."""
+    if not kb.has_custom_sources:
+        return []
+    with kb.lock(wait=wait, purpose="kb build, fetching sources"):
+        problems = [problem for report in kb.fetch_sources() for problem in report.problems]
+    for problem in problems:
+        note(problem)
+    return problems
+
+
 def _known(kb: Project, only: list[str] | None) -> list[str] | None:
     """The named documents as paths below raw/. Raises UsageError for one that is not there."""
     if not only:
         return None
     folder = kb.settings.paths.raw.strip("/") + "/"
     entries = {entry.path for entry in kb.scan()}
-    wanted = [name.removeprefix("./").removeprefix(folder) for name in only]
+    wanted = [unicodedata.normalize("NFC", name).removeprefix("./").removeprefix(folder) for name in only]
     missing = [name for name in wanted if name not in entries]
     if missing:
         raise UsageError(f"not under {folder}: {', '.join(missing)}; kb status --all lists what is")
@@ -110,15 +123,20 @@ def _finish(
     failures = {outcome.document: outcome.reason or "" for outcome in did.sync.failed} if did else {}
     failures |= {item.document: item.reason for item in states if item.state is DocumentState.FAILED}
     snapshot = kb.snapshot_or_none()
-    errors = int(str(snapshot.report["lint_errors"])) if snapshot else 0
+    checked = did.lint_errors if did else None
+    if checked is None:
+        checked = int(str(snapshot.report["lint_errors"])) if snapshot else 0
+    errors, refused = checked, did.refused if did else None
     partial = failures or unfetched or (did and did.sync.vectors_error)
-    code = Exit.PARTIAL if partial else Exit.FINDINGS if errors else Exit.FINE
+    code = Exit.PARTIAL if partial else Exit.FINDINGS if errors or refused else Exit.FINE
     counts = {state.value: count for state, count in count_states(states).items()}
     if as_json:
         out_json(
             {
                 "did": list(did.runs) if did else [],
-                "compiled": [outcome.document for outcome in did.sync.outcomes] if did else [],
+                "compiled": [outcome.document for outcome in did.sync.outcomes if outcome.state not in NOT_COMPILED]
+                if did
+                else [],
                 "calls": did.sync.calls if did else 0,
                 "counts": counts,
                 "failed": failures,
@@ -130,6 +148,7 @@ def _finish(
                 "snapshot": snapshot.id if snapshot else None,
                 "pages": len(snapshot.pages()) if snapshot else 0,
                 "lint_errors": errors,
+                "publishing_refused": refused,
                 "seconds": round(time.monotonic() - started, 3),
             }
         )
@@ -142,10 +161,12 @@ def _finish(
     if counts.get(DocumentState.HELD.value):
         note("held documents keep their old pages, their drafts wait in review/; kb status says why")
     if did and did.sync.vectors_error:
-        note(f"no vectors were made, search runs on keywords: {did.sync.vectors_error}")
+        note(f"vectors are missing, search finds those sections by keywords alone: {did.sync.vectors_error}")
     if snapshot:
         out(f"published: {len(snapshot.pages())} pages in snapshot {snapshot.id}, {errors} lint errors")
-    if errors:
+    if refused:
+        note(f"nothing new was published: {refused}")
+    elif errors:
         note("pages with errors keep their last published version; see: kb lint")
     out(f"{'done' if did else 'nothing to do'} in {time.monotonic() - started:.1f} s")
     raise typer.Exit(code)

@@ -68,7 +68,13 @@ def open_project(given: Path | None, *, flags: dict[str, object] | None = None) 
 
 def out(text: str) -> None:
     """One result for stdout."""
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader went away (``kb manifest | head``): nothing is wrong, and nothing more is to be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(Exit.FINE) from None
 
 
 def out_json(value: object) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 
 import typer
 
@@ -54,10 +53,6 @@ def main() -> None:
         app()
     except KbError as error:
         fail(error)
-    except BrokenPipeError:
-        # The reader went away (``kb manifest | head``): nothing is wrong.
-        sys.stderr.close()
-        raise SystemExit(0) from None
 
 
 if __name__ == "__main__":

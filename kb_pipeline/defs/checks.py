@@ -34,7 +34,7 @@ def build_lint_checks(*, blocking: bool) -> dg.AssetChecksDefinition:
     )
     def lint(context: dg.AssetCheckExecutionContext, knowledge_base: KnowledgeBase) -> Iterator[dg.AssetCheckResult]:
         # With the lock: half of a build from the command line would be judged otherwise.
-        with knowledge_base.project().publishing(context.run_id) as publication:
+        with knowledge_base.project().publishing(context.run.run_id) as publication:
             findings = publication.findings
         errors = [finding for finding in findings if finding.severity is Severity.ERROR]
         warnings = [finding for finding in findings if finding.severity is Severity.WARNING]

@@ -5,20 +5,22 @@ module of ``defs`` that the command line imports. Does not belong here: what is 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import dagster as dg
+from dagster._utils.error import SerializableErrorInfo
 
 from kb_pipeline import errors
 from kb_pipeline.bootstrap import Project
 from kb_pipeline.defs.build import build_definitions
+from kb_pipeline.defs.checks import ACROSS, OWN
 from kb_pipeline.defs.resources import KnowledgeBase, adopt
+from kb_pipeline.defs.runs import PROCESS_TAG, end_abandoned, this_process
 from kb_pipeline.defs.syncing import SyncResult
-from kb_pipeline.errors import DatabaseUnavailableError, KbError, StorageError
+from kb_pipeline.errors import DatabaseUnavailableError, KbError, PublishingBlockedError, StorageError, UsageError
 from kb_pipeline.ports import Progress
-
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Events go to the event log, not to the terminal of someone who typed ``kb build``."""
@@ -38,12 +40,20 @@ class BuildRequest:
 
 @dataclass(frozen=True)
 class BuildResult:
-    """What was done. ``runs``: job names in order; ``checks``: name → passed; ``snapshot``: the id now current."""
+    """What was done. ``runs``: job names in order; ``checks``: name → findings, of the checks that ran.
+
+    ``refused``: why nothing was published although it was due (``lint.gate: all``).
+    """
 
     runs: tuple[str, ...] = ()
     sync: SyncResult = field(default_factory=SyncResult)
-    checks: dict[str, bool] = field(default_factory=dict)
-    published: bool = False
+    checks: Mapping[str, int] = field(default_factory=dict)
+    refused: str | None = None
+
+    @property
+    def lint_errors(self) -> int | None:
+        """Errors that the checks found; None when none ran."""
+        return sum(self.checks.get(name, 0) for name in (OWN, ACROSS)) if self.checks else None
 
 
 def run_build(
@@ -61,7 +71,8 @@ def run_build(
     from sqlalchemy.exc import DBAPIError
 
     try:
-        with _instance(instance) as opened:
+        with _instance(project, instance) as opened:
+            end_abandoned(opened)
             return _Build(project, request, definitions, opened).run()
     except DBAPIError as error:
         raise DatabaseUnavailableError(
@@ -81,19 +92,18 @@ class _Build:
         self._runs: list[str] = []
 
     def run(self) -> BuildResult:
-        result, checks, published = SyncResult(), {}, False
+        result, checks, refused = SyncResult(), dict[str, int](), None
         if not self._request.only_embeddings:
             result = self._sync()
             if self._project.plan().plan.publish_needed:
-                checks = self._publish()
-                published = True
+                checks, refused = self._publish()
         # Where the database or the model just said no, asking again would only say it twice.
         due = self._request.only_embeddings or self._project.vectors_missing(self._project.plan())
         if due and result.vectors_error is None:
-            done = self._job("embed_backlog")
+            done = self._job("embed_backlog", last_may_fail=True)
             found: SyncResult = done.output_for_node("embed_missing")
-            result = SyncResult(**{**result.__dict__, "vectors": found.vectors, "vectors_error": found.vectors_error})
-        return BuildResult(tuple(self._runs), result, checks, published)
+            result = replace(result, vectors=found.vectors, vectors_error=found.vectors_error)
+        return BuildResult(tuple(self._runs), result, checks, refused)
 
     def _sync(self) -> SyncResult:
         request = self._request
@@ -109,9 +119,16 @@ class _Build:
         found: SyncResult = done.output_for_node("sync")
         return found
 
-    def _publish(self) -> dict[str, bool]:
+    def _publish(self) -> tuple[dict[str, int], str | None]:
+        """Findings by check, and why nothing was published where the gate is closed."""
         done = self._job("publish", last_may_fail=self._project.settings.lint.gate == "all")
-        return {check.check_name: check.passed for check in done.get_asset_check_evaluations()}
+        checks = {
+            check.check_name: int(str(check.metadata["findings"].value)) for check in done.get_asset_check_evaluations()
+        }
+        if done.success:
+            return checks, None
+        gate = "lint.gate is all and errors stand; mend them (kb lint) or set lint.gate: page"
+        return checks, str(_cause(done) or gate)
 
     def _job(
         self, name: str, config: dict[str, object] | None = None, *, last_may_fail: bool = False
@@ -119,16 +136,20 @@ class _Build:
         self._runs.append(name)
         job = self._definitions.resolve_job_def(name)
         done = job.execute_in_process(
-            run_config={**(config or {}), **QUIET}, instance=self._instance, raise_on_error=False
+            run_config={**(config or {}), **QUIET},
+            instance=self._instance,
+            raise_on_error=False,
+            # Of this process, and nobody else's to try again.
+            tags={PROCESS_TAG: this_process(), "dagster/max_retries": "0"},
         )
         if done.success:
             return done
         error = _cause(done)
+        if last_may_fail and (error is None or isinstance(error, PublishingBlockedError)):
+            return done
         if isinstance(error, KbError):
             raise error
-        if error is not None or not last_may_fail:
-            raise StorageError(f"the run {done.run_id} of {name} failed: {error or 'see kb dev'}") from error
-        return done
+        raise StorageError(f"the run {done.run_id} of {name} failed: {error or 'kb dev shows its log'}") from error
 
 
 def _cause(done: dg.ExecuteInProcessResult) -> Exception | None:
@@ -139,22 +160,33 @@ def _cause(done: dg.ExecuteInProcessResult) -> Exception | None:
     for event in done.all_events:
         if not event.is_step_failure or event.step_failure_data.error is None:
             continue
-        info = event.step_failure_data.error
-        while info.cause is not None:
-            info = info.cause
-        known = getattr(errors, info.cls_name or "", None)
-        if isinstance(known, type) and issubclass(known, KbError) and known is not errors.ConfigError:
-            return known(info.message.partition(": ")[2].strip())
-        if info.cls_name not in {"Failure", "DagsterAssetCheckFailedError"}:
-            return RuntimeError(info.to_string())
+        chain = list(_chain(event.step_failure_data.error))
+        # The outermost of the product's own: what lies below it (an OSError) is told in its message.
+        for found in chain:
+            known = getattr(errors, found.cls_name or "", None)
+            if isinstance(known, type) and issubclass(known, KbError):
+                message = found.message.partition(": ")[2].strip()
+                return errors.ConfigError(message.splitlines()) if known is errors.ConfigError else known(message)
+        if not {found.cls_name for found in chain} & {"Failure", "DagsterAssetCheckFailedError"}:
+            return RuntimeError(chain[-1].to_string())
     return None
 
 
+def _chain(error: SerializableErrorInfo | None) -> Iterator[SerializableErrorInfo]:
+    """An error and its causes, the outermost first."""
+    while error is not None:
+        yield error
+        error = error.cause
+
+
 @contextmanager
-def _instance(given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstance]:
+def _instance(project: Project, given: dg.DagsterInstance | None) -> Iterator[dg.DagsterInstance]:
     if given is not None:
         yield given
         return
+    if not (project.root / "dagster.yaml").is_file():
+        # Without it Dagster would keep its log in files of its own here, where nobody looks for it.
+        raise UsageError(f"{project.root} has no dagster.yaml; run: kb init {project.root}")
     with dg.DagsterInstance.get() as instance:
         # One connection instead of one a statement: 20 ms an event instead of 48 to 80.
         instance.optimize_for_webserver(statement_timeout=120_000, pool_recycle=3600, max_overflow=20)

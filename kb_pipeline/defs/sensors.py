@@ -7,10 +7,11 @@ that a state which comes back (another branch, an edit undone) is built again.
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
+from kb_pipeline.bootstrap import PlannedBuild, Project
 from kb_pipeline.defs.jobs import embed_backlog, publish, sync_changed
 from kb_pipeline.defs.resources import KnowledgeBase
 from kb_pipeline.defs.runs import BUILDS, RUNNING, end_abandoned
@@ -41,21 +42,23 @@ def raw_changes(context: dg.SensorEvaluationContext, knowledge_base: KnowledgeBa
         quiet = project.settings.rebuild.quiet_seconds
         if time.time() - project.newest_change(planned) < quiet:
             return dg.SkipReason(f"{len(waiting)} changes; waiting until nothing has changed for {quiet} s")
-        state = state_of(waiting)
-        if not _tried_last(instance, "sync_changed", state):
-            return dg.RunRequest(job_name="sync_changed", tags={STATE_TAG: state})
-    content = planned.pages_fingerprint
-    if planned.plan.publish_needed and project.is_synced(planned) and not _tried_last(instance, "publish", content):
-        return dg.RunRequest(job_name="publish", tags={STATE_TAG: content})
-    if (
-        project.vectors_missing(planned)
-        and project.is_synced(planned)
-        and not _tried_last(instance, "embed_backlog", content)
-    ):
-        return dg.RunRequest(job_name="embed_backlog", tags={STATE_TAG: content})
+    for job, state in _due(project, planned, waiting):
+        if not _tried_last(instance, job, state):
+            return dg.RunRequest(job_name=job, tags={STATE_TAG: state})
     if waiting:
         return dg.SkipReason(f"{len(waiting)} changes wait for the nightly build: {'; '.join(waiting[:3])}")
     return dg.SkipReason("nothing changed")
+
+
+def _due(project: Project, planned: PlannedBuild, waiting: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Jobs with the state that each would be for, the most urgent first."""
+    if waiting and project.settings.rebuild.mode == "on_change":
+        yield "sync_changed", state_of(waiting)
+    if project.is_synced(planned):
+        if planned.plan.publish_needed:
+            yield "publish", planned.pages_fingerprint
+        if project.vectors_missing(planned):
+            yield "embed_backlog", planned.pages_fingerprint
 
 
 def state_of(reasons: Sequence[str]) -> str:

@@ -184,7 +184,7 @@ def report_failures(context: dg.OpExecutionContext, result: SyncResult) -> None:
     """Fail the run when documents failed or a source could not be fetched; everything else is done by then."""
     for outcome in result.outcomes:
         if outcome.state is DocumentState.HELD:
-            context.log.warning(f"{outcome.document} is held: {outcome.reason}; its draft waits in review/")
+            context.log.warning("%s is held: %s; see review/", outcome.document, outcome.reason)
     faults = list(result.unfetched)
     if result.failed:
         faults.append(f"{len(result.failed)} of {len(result.outcomes)} documents failed; their pages stay as they were")

@@ -1,7 +1,9 @@
 """Titles of equal name, told apart by their scope: ``安裝（測試環境）`` (SPEC 6.5).
 
-Belongs here: which pages get their scope in the title, and what that changes in their H1. Does not belong here: pages
-that speak of one scope under one title; they stay alike and ``lint`` reports them.
+Pages of one scope and one title, as twenty READMEs called "Troubleshooting" are, get the name of their folder, else of
+their file: ``Troubleshooting (redis)``. Whether two pages say the same is for ``lint`` (near-duplicate) to find.
+
+Belongs here: which pages get a mark in the title, and what that changes in their H1. Does not belong here: resolving.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kb_pipeline.models import UNRESOLVED_SCOPE, Finding, Severity, WikiPage
@@ -28,8 +30,8 @@ class BodyEdit:
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """``titles``: the new title of each page that gets another. ``bases``: the title without the scope, of each page
-    whose title has it (then). ``edits``: the change of the H1 that goes with a new title."""
+    """``titles``: the new title of each page that gets another. ``bases``: the title without the mark, of each page
+    whose title has one (then). ``edits``: the change of the H1 that goes with a new title."""
 
     titles: Mapping[str, str]
     bases: Mapping[str, str]
@@ -49,19 +51,13 @@ def distinguish(pages: Mapping[str, WikiPage], bases: Mapping[str, str | None], 
         before[path] = base if base is not None and page.title.startswith(base) else page.title
         if not page.is_draft and before[path]:
             groups[unicodedata.normalize("NFKC", before[path]).casefold().strip()].append(page)
-    wanted = {
-        page.path
-        for group in groups.values()
-        if len(group) > 1 and len({_scope(page) for page in group}) > 1
-        for page in group
-        if page.path in bases and _scope(page)
-    }
+    marks = {path: mark for group in groups.values() if len(group) > 1 for path, mark in _marks(group).items()}
     titles: dict[str, str] = {}
     edits: dict[str, BodyEdit] = {}
     findings: list[Finding] = []
     for path in sorted(bases):
         page, base = pages[path], before[path]
-        title = base + _suffix(page.scope, languages[path]) if path in wanted else base
+        title = base + _suffix(marks[path], languages[path]) if marks.get(path) else base
         if title == page.title:
             continue
         edit = _edit_of_h1(page, page.title[len(base) :], title[len(base) :])
@@ -82,8 +78,31 @@ def _scope(page: WikiPage) -> str:
     return "" if page.scope == UNRESOLVED_SCOPE or _MARKUP.search(page.scope) else page.scope.strip()
 
 
-def _suffix(scope: str, language: str) -> str:
-    return f" ({scope.strip()})" if language == "en" else f"（{scope.strip()}）"
+def _marks(group: Sequence[WikiPage]) -> dict[str, tuple[str, ...]]:
+    """What tells each page of one title from the others: its scope, and where that is shared, its folder or file."""
+    by_scope: dict[str, list[WikiPage]] = defaultdict(list)
+    for page in group:
+        by_scope[_scope(page)].append(page)
+    marks: dict[str, tuple[str, ...]] = {}
+    for scope, members in by_scope.items():
+        own = (scope,) if scope and len(by_scope) > 1 else ()
+        places = _places(members) if len(members) > 1 else {}
+        marks |= {page.path: own + ((places[page.path],) if page.path in places else ()) for page in members}
+    return marks
+
+
+def _places(members: Sequence[WikiPage]) -> dict[str, str]:
+    """The nearest folder of each, or its file name where folders do not tell them apart."""
+    folders = {page.path: page.path.rpartition("/")[0].rpartition("/")[2] for page in members}
+    files = {page.path: page.path.rpartition("/")[2].removesuffix(".md") for page in members}
+    for names in (folders, files):
+        if all(names.values()) and len(set(names.values())) == len(members):
+            return {path: name for path, name in names.items() if not _MARKUP.search(name)}
+    return {path: f"{folders[path]} {files[path]}".strip() for path in files if not _MARKUP.search(path)}
+
+
+def _suffix(marks: Sequence[str], language: str) -> str:
+    return f" ({', '.join(marks)})" if language == "en" else f"（{'、'.join(marks)}）"
 
 
 def _edit_of_h1(page: WikiPage, old: str, new: str) -> BodyEdit | None:

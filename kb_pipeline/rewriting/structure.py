@@ -86,7 +86,7 @@ def _opening_line(lead: _Node, *, alone: bool) -> str:
     titled = (
         2 <= len(text) <= 60 and re.search(r"[^\W\d_]", text) and not re.search(r"[。．.!?！？:：,，;；]$", written)
     )
-    return text if titled and "](" not in written and "`" not in written and "://" not in written else ""
+    return text if titled and "[" not in written and "`" not in written and "://" not in written else ""
 
 
 def unique_slug(slug: str, taken: dict[str, int]) -> str:
@@ -228,31 +228,38 @@ def lead_in(heading: str) -> Block:
     return Block(BlockKind.PARAGRAPH, f"**{heading}**", 0, 0)
 
 
-def without_empty(sections: Sequence[Section]) -> tuple[Section, ...]:
-    """Sections without text of their own or below them: their heading becomes a list item of the section before, so
-    that no word is lost, unless a section of that name has text."""
-    filled = {section.heading for section in sections if section.blocks or section.children}
-    kept: list[Section] = []
+def without_empty(sections: Sequence[Section]) -> tuple[tuple[Block, ...], tuple[Section, ...]]:
+    """Takes out sections without text of their own or below them. Their heading becomes a list item of the section
+    before, so that no word is lost, unless a section of that name has text; before the first section there is none:
+    these items come back for the text above."""
+    reduced: list[Section] = []
     for section in sections:
-        section = replace(section, children=without_empty(section.children)) if section.children else section  # noqa: PLW2901
+        above, children = without_empty(section.children)
+        reduced.append(replace(section, blocks=(*section.blocks, *above), children=children))
+    filled = {section.heading for section in reduced if section.blocks or section.children}
+    kept: list[Section] = []
+    above_all: list[Block] = []
+    for section in reduced:
         if section.blocks or section.children:
             kept.append(section)
-        elif kept and section.heading and section.heading not in filled and not is_generic(plain(section.heading)):
-            start = kept[-1].blocks[-1].end if kept[-1].blocks else 0
-            item = Block(BlockKind.LIST, f"- {section.heading}", start, start, items=(f"- {section.heading}",))
-            kept[-1] = _with_last_block(kept[-1], item, section.anchors)
-        elif kept:
-            kept[-1] = replace(kept[-1], anchors=(*kept[-1].anchors, *section.anchors))
-    return tuple(kept)
+            continue
+        said = not section.heading or section.heading in filled or is_generic(plain(section.heading))
+        item = Block(BlockKind.LIST, f"- {section.heading}", 0, 0, items=(f"- {section.heading}",))
+        if kept:
+            kept[-1] = _with_last_block(kept[-1], None if said else item, section.anchors)
+        elif not said:
+            above_all.append(item)
+    return tuple(above_all), tuple(kept)
 
 
-def _with_last_block(section: Section, item: Block, anchors: tuple[str, ...]) -> Section:
+def _with_last_block(section: Section, item: Block | None, anchors: tuple[str, ...]) -> Section:
+    anchored = replace(section, anchors=(*section.anchors, *anchors))
+    if item is None:
+        return anchored
     if section.children:
         *before, last = section.children
-        return replace(
-            section, children=(*before, _with_last_block(last, item, ())), anchors=(*section.anchors, *anchors)
-        )
-    return replace(section, blocks=(*section.blocks, item), anchors=(*section.anchors, *anchors))
+        return replace(anchored, children=(*before, _with_last_block(last, item, ())))
+    return replace(anchored, blocks=(*section.blocks, item))
 
 
 def is_link_list(outline: RawOutline) -> bool:

@@ -466,12 +466,21 @@ def test_namesakes_get_their_scope_and_lose_it_when_alone_again() -> None:
     assert wiki.texts == alone
 
 
-def test_namesakes_of_one_scope_or_without_a_settled_one_stay_as_they_are() -> None:
+def test_namesakes_of_one_scope_are_told_apart_by_their_folder_and_by_their_file_where_that_is_the_same() -> None:
     wiki = Wiki().compile("a/s.md", "a/s.md", "字", title="安裝").compile("b/s.md", "b/s.md", "字", title="安裝")
     wiki.compile("c/s.md", "c/s.md", "字", title="升級", scope=UNRESOLVED_SCOPE)
     wiki.compile("d/s.md", "d/s.md", "字", title="升級", scope="丁系統")
+    wiki.compile("e/x.md", "e/x.md", "字", title="備份").compile("e/y.md", "e/y.md", "字", title="備份")
     wiki.link()
-    assert titles(wiki) == {"a/s.md": "安裝", "b/s.md": "安裝", "c/s.md": "升級", "d/s.md": "升級（丁系統）"}
+    assert titles(wiki) == {
+        "a/s.md": "安裝（a）",
+        "b/s.md": "安裝（b）",
+        "c/s.md": "升級",
+        "d/s.md": "升級（丁系統）",
+        "e/x.md": "備份（x）",
+        "e/y.md": "備份（y）",
+    }
+    assert wiki.link().changes == {}
 
 
 def test_a_title_that_always_had_its_scope_keeps_it() -> None:

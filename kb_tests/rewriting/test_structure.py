@@ -69,7 +69,9 @@ def test_bold_lines_become_headings_where_there_are_no_others() -> None:
 
 
 def test_a_heading_without_text_becomes_an_item_of_the_section_before() -> None:
-    sections = without_empty(outline("# T\n\n## A\n\na\n\n## Ports 80 and 443\n\n## B\n\nb\n\n## A").sections)
+    body = "# T\n\n## Port 22\n\n## A\n\na\n\n## Ports 80 and 443\n\n## B\n\nb\n\n## A"
+    above, sections = without_empty(outline(body).sections)
+    assert [block.text for block in above] == ["- Port 22"]
     assert shape(sections) == ["A", "B"]
     assert sections[0].blocks[-1].text == "- Ports 80 and 443"
 
