@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import dagster as dg
-from dagster._utils.error import SerializableErrorInfo
+from dagster_shared.error import SerializableErrorInfo
 
 from kb_pipeline import errors
 from kb_pipeline.bootstrap import Project
@@ -40,20 +40,16 @@ class BuildRequest:
 
 @dataclass(frozen=True)
 class BuildResult:
-    """What was done. ``runs``: job names in order; ``checks``: name → findings, of the checks that ran.
+    """What was done. ``runs``: job names in order; ``checks``: name → passed, of those that ran.
 
-    ``refused``: why nothing was published although it was due (``lint.gate: all``).
+    ``lint_errors``: how many they found, None when none ran. ``refused``: why nothing was published although it was due (``lint.gate: all``).
     """
 
     runs: tuple[str, ...] = ()
     sync: SyncResult = field(default_factory=SyncResult)
-    checks: Mapping[str, int] = field(default_factory=dict)
+    checks: Mapping[str, bool] = field(default_factory=dict)
+    lint_errors: int | None = None
     refused: str | None = None
-
-    @property
-    def lint_errors(self) -> int | None:
-        """Errors that the checks found; None when none ran."""
-        return sum(self.checks.get(name, 0) for name in (OWN, ACROSS)) if self.checks else None
 
 
 def run_build(
@@ -92,18 +88,18 @@ class _Build:
         self._runs: list[str] = []
 
     def run(self) -> BuildResult:
-        result, checks, refused = SyncResult(), dict[str, int](), None
+        result, published = SyncResult(), BuildResult()
         if not self._request.only_embeddings:
             result = self._sync()
             if self._project.plan().plan.publish_needed:
-                checks, refused = self._publish()
+                published = self._publish()
         # Where the database or the model just said no, asking again would only say it twice.
         due = self._request.only_embeddings or self._project.vectors_missing(self._project.plan())
         if due and result.vectors_error is None:
             done = self._job("embed_backlog", last_may_fail=True)
             found: SyncResult = done.output_for_node("embed_missing")
             result = replace(result, vectors=found.vectors, vectors_error=found.vectors_error)
-        return BuildResult(tuple(self._runs), result, checks, refused)
+        return replace(published, runs=tuple(self._runs), sync=result)
 
     def _sync(self) -> SyncResult:
         request = self._request
@@ -119,16 +115,22 @@ class _Build:
         found: SyncResult = done.output_for_node("sync")
         return found
 
-    def _publish(self) -> tuple[dict[str, int], str | None]:
-        """Findings by check, and why nothing was published where the gate is closed."""
+    def _publish(self) -> BuildResult:
+        """What the checks said, and why nothing was published where the gate is closed."""
         done = self._job("publish", last_may_fail=self._project.settings.lint.gate == "all")
-        checks = {
-            check.check_name: int(str(check.metadata["findings"].value)) for check in done.get_asset_check_evaluations()
-        }
-        if done.success:
-            return checks, None
-        gate = "lint.gate is all and errors stand; mend them (kb lint) or set lint.gate: page"
-        return checks, str(_cause(done) or gate)
+        checks = done.get_asset_check_evaluations()
+        refused = None
+        if not done.success:
+            refused = str(
+                _cause(done) or "lint.gate is all and errors stand; mend them (kb lint) or set lint.gate: page"
+            )
+        return BuildResult(
+            checks={check.check_name: check.passed for check in checks},
+            lint_errors=sum(
+                int(str(check.metadata["findings"].value)) for check in checks if check.check_name in {OWN, ACROSS}
+            ),
+            refused=refused,
+        )
 
     def _job(
         self, name: str, config: dict[str, object] | None = None, *, last_may_fail: bool = False

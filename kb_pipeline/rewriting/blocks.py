@@ -20,7 +20,7 @@ UNKNOWN_LANGUAGE = "text"
 """Of a block that names none. Guessing another would change what its lines count as (``text.code_facts``)."""
 
 _LONGEST_SETEXT = 100
-"""A paragraph above ``---`` that is longer was meant as a paragraph and a rule, not as a heading."""
+"""A paragraph above ``---`` or ``===`` that is longer was meant as a paragraph and a rule, not as a heading."""
 
 _FENCE_OPENING = re.compile(r"^(?P<before>.*?)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$")
 _ATX = re.compile(
@@ -147,7 +147,7 @@ def _last_line(lines: list[str], token: Token) -> int:
 
 def _heading(block: Block, token: Token, content: str) -> Block:
     setext = token.markup in {"=", "-"}
-    if setext and token.markup == "-" and ("\n" in content or len(content) > _LONGEST_SETEXT):
+    if setext and ("\n" in content or len(content) > _LONGEST_SETEXT):
         return replace(block, kind=BlockKind.PARAGRAPH, text=block.text.rpartition("\n")[0])
     return replace(block, text=" ".join(content.split()), level=int(token.tag[1]))
 

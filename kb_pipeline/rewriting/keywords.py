@@ -42,7 +42,9 @@ _IDENTIFIER = re.compile(r"`([A-Za-z][\w./:-]{2,38})`")
 _COMPOUND = re.compile(
     r"(?<![\w/.-])(?:[A-Za-z][a-z0-9]+[A-Z][A-Za-z0-9]*|[a-z][a-z0-9]*(?:[_-][a-z0-9]+)+|[A-Z]{2,}(?:_[A-Z0-9]+)+)(?![\w/-])"
 )
-_LATIN_WORD = re.compile(r"(?<![A-Za-z0-9_.])[A-Za-z][A-Za-z0-9.+#]*(?:[-_][A-Za-z0-9]+)*[A-Za-z0-9+#]|(?<![A-Za-z0-9_.])[A-Za-z](?![A-Za-z0-9_])")
+_LATIN_WORD = re.compile(
+    r"(?<![A-Za-z0-9_.])[A-Za-z][A-Za-z0-9.+#]*(?:[-_][A-Za-z0-9]+)*[A-Za-z0-9+#]|(?<![A-Za-z0-9_.])[A-Za-z](?![A-Za-z0-9_])"
+)
 _ADDRESS = re.compile(r"https?://\S+|(?:[\w-]+\.){2,}[\w-]+|(?<!\w)(?:\.{0,2}/)?[\w.-]+/[\w./-]+")
 
 

@@ -71,6 +71,11 @@ _ENGLISH_MONTH = re.compile(rf"(?<![A-Za-z0-9_]){_MONTH},?\s+(?P<year>(?:19|20)\
 _AMERICAN = re.compile(
     r"(?P<first>\d(?<![A-Za-z0-9_./-]\d)\d?)/(?P<second>\d{1,2})/(?P<year>(?:19|20)\d\d)(?![A-Za-z0-9_/-])"
 )
+_DAY_FIRST = re.compile(
+    r"(?P<day>\d(?<![A-Za-z0-9_./-]\d)\d?)(?P<joint>[-.])(?P<month>1[0-2]|0?[1-9])(?P=joint)(?P<year>(?:19|20)\d\d)(?![A-Za-z0-9_/-]|\.\d)"
+)
+_IN_YEAR = re.compile(r"(?P<year>(?:19|20)\d\d(?<= \d{4}))(?![A-Za-z0-9_%/-]|[.,:]\d)")
+_BEFORE_YEAR = re.compile(r"\b(?:in|since|until|by|of|early|mid|late|year|during|from)\s$", re.IGNORECASE)
 _AMPM = r"(?P<ampm>[AaPp]\.?[Mm]\b\.?)"
 _CLOCK = re.compile(
     rf"(?P<hour>\d(?<![A-SU-Za-z0-9_:.+]\d)\d?):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:[.,]\d+)?)?(?![\d:])(?:\s*{_AMPM})?"
@@ -101,6 +106,8 @@ def find_dates(text: str) -> Iterator[Found]:
             yield from _each(_ENGLISH_MONTH, line, offset, lambda match: f"{match['year']}-{_month(match):02}")
         if "/" in line:
             yield from _each(_AMERICAN, line, offset, _american)
+        yield from _each(_DAY_FIRST, line, offset, _iso)
+        yield from _each(_IN_YEAR, line, offset, _in_year)
     if "年" in text:
         yield from _each(_CHINESE, text, 0, _chinese)
     if "月" in text:
@@ -187,6 +194,12 @@ def _english(match: re.Match[str]) -> str | None:
     if not match["year"] and match["month"].islower():
         return None  # "may 5", "march 3 times"
     return _joined(_number(match["year"]), _month(match), int(match["day"]))
+
+
+def _in_year(match: re.Match[str]) -> str | None:
+    """Four digits alone are a year behind "in", "since" and the like only."""
+    before = _BEFORE_YEAR.search(match.string, max(0, match.start() - 8), match.start())
+    return match["year"] if before else None
 
 
 def _american(match: re.Match[str]) -> str | None:

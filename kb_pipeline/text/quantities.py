@@ -36,7 +36,7 @@ _NUMBER = rf"{_FIRST}(?:\d{{0,2}}(?:,\d{{3}})+(?!\d)|\d*)(?:\.\d+)?"
 _PLAIN = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 # Words that only begin like a unit: 5 分之一, 3 元件, 2 字串, 3 組件, 2 週期, 10 條件 …
 _NOT_UNIT = (
-    r"(?!分[之支類别別享割散析隔組區頁流級店公點數布配]|元[件素數]|字[串段典型體面]|組[件態成織合]|[週周]期|條件|筆記|名[稱單詞字]|位[置址於]"
+    r"(?!分[之支類别別享割散析隔組區頁流級店公點數布配]|元[件素數]|字[串段典型體面]|組[件態成織合]|[週周]期|條件|筆記(?!錄)|名[稱單詞字]|位[置址於]"
     r"|台[灣北中南]|臺灣|頁[面首籤碼]|行[為動程政]|日[誌期本常]|天[氣然]|年[級度齡]|層[級次]|項目?標|人[工員類份]|點[擊選數]|次[方要]"
     r"|部[分署門份]|節[點省]|章節|本[文地身機]|家庭|間隔|道路|代[碼理表號]|回[應覆傳報復]|度量|件號|維[護持修]|封[裝包鎖]|成[功為員果本])"
 )
@@ -61,11 +61,13 @@ _MONEY = re.compile(
 )
 _GRID = re.compile(r"(?P<width>\d(?<![A-Za-z0-9_.]\d)\d{1,4})\s?[x×*]\s?(?P<height>\d{2,5})(?![A-Za-z0-9_.])")
 _PORT = re.compile(
-    r"(?:\bports?|連接埠|通訊埠|埠號|端口|(?<![連通訊])埠)\s*(?:is|為|是|號|[:=#])*\s*(?P<number>\d{2,5})(?![A-Za-z0-9_.%])",
+    r"(?:\bports?|連接埠|通訊埠|埠號|端口|(?<![連通訊])埠)\s*(?:is|為|是|號|[:=#(*`])*\s*(?P<number>\d{2,5})(?![A-Za-z0-9_.%])",
     re.IGNORECASE,
 )
 _HTTP = re.compile(
-    r"(?:\bHTTP(?:\s*(?:status|狀態|error|錯誤))?(?:\s*(?:code|碼))?|狀態碼|\bstatus(?:\s*code)?|回應碼)\s*(?:is|為|是|[:=])*\s*(?P<number>[1-5]\d\d)(?![A-Za-z0-9_.%])",
+    r"(?:\bHTTP(?:\s*(?:status|狀態|error|錯誤))?(?:\s*(?:code|碼))?|狀態碼|\bstatus(?:\s*code)?|回應碼)"
+    r"\s*(?:is|為|是|[:=(*`])*\s*(?P<number>[1-5]\d\d)(?![A-Za-z0-9_.%])"
+    r"|(?:\berror|錯誤)(?:\s*code|代?碼)?\s*[:=(*`]*\s*(?P<error>[45]\d\d)(?![A-Za-z0-9_.%])",
     re.IGNORECASE,
 )
 _SPELLED_CHINESE = re.compile(
@@ -92,7 +94,7 @@ _WORD_SIZES = frozenset(("8", "16", "32", "64", "128", "256"))
 """32 位 is a width, 3 位 are people."""
 
 _PORT_HINTS = ("port", "埠", "端口")
-_HTTP_HINTS = ("http", "status", "狀態", "回應碼")
+_HTTP_HINTS = ("http", "status", "狀態", "回應碼", "error", "錯誤")
 _MONEY_HINTS = ("$", "€", "¥", "£", "usd", "twd", "ntd", "eur", "jpy", "gbp", "rmb", "台幣", "臺幣")
 
 
@@ -124,7 +126,7 @@ def _labelled(line: str) -> Iterator[Found]:
             yield match.start(), match.end(), f"port {int(match['number'])}"
     if any(hint in lowered for hint in _HTTP_HINTS):
         for match in _HTTP.finditer(line):
-            yield match.start(), match.end(), f"http {match['number']}"
+            yield match.start(), match.end(), f"http {match['number'] or match['error']}"
     for match in _GRID.finditer(line):
         yield match.start(), match.end(), f"{match['width']}x{match['height']}"
 

@@ -115,8 +115,9 @@ def read_setting(line: str, *, loose: bool = True) -> tuple[int, int, str] | Non
 def normal_setting(key: str, value: str) -> str:
     """A port is a number with a label, in a setting too: ``port: 8401`` and "連接埠 8401" are one fact."""
     name = " ".join(key.lower().split())
-    joint = " " if name in _PORTS else "="
-    return f"{'port' if name in _PORTS else name}{joint}{normal_value(value)}"
+    if name in _PORTS or name.endswith("埠"):
+        return f"port {normal_value(value)}"
+    return f"{name}={normal_value(value)}"
 
 
 def normal_value(value: str) -> str:

@@ -22,12 +22,10 @@ _PRODUCTS = word_set(
     claude gemini llama qwen pgvector dagster airflow spark tls ssl oauth http ipv pydantic sqlalchemy flutter swift kotlin
     scala perl tailwind vite webpack typescript wcag openapi .net gitlab jenkins grafana prometheus office cuda pytorch
     tensorflow hadoop flink cassandra neo4j solr tomcat jetty gradle maven cmake gcc clang llvm bash powershell
-    boot server code linux kernel"""
+    boot server code linux kernel studio exchange ssms"""
 )
-_TWO_WORDS = frozenset(
-    ("spring boot", "sql server", "vs code", "windows server", "linux kernel", "jboss server", "visual code")
-)
-_ONLY_TWO_WORDS = frozenset(("boot", "server", "code", "kernel"))
+_TWO_WORDS = frozenset(("spring boot", "sql server", "vs code", "windows server", "linux kernel", "visual studio"))
+_ONLY_TWO_WORDS = frozenset(("boot", "server", "code", "kernel", "studio"))
 _NUMBERED = word_set(
     "step scenario section figure fig table chapter example part phase appendix note rule case item page line level option"
 )
@@ -42,6 +40,9 @@ _NAMED = re.compile(
 )
 _BEFORE_WORD = re.compile(r"(?P<number>\d(?<![A-Za-z0-9_./第-]\d)\d*(?:\.\d+)*)\s?版(?![權面型塊圖次])")
 _NUMBER = re.compile(rf"(?P<number>\d(?<![A-Za-z0-9_.]\d)\d*(?:\.(?:\d+|x))*{_PRE})\+?{_TAIL}|(?<=IPv)[46]\b")
+_YEAR = re.compile(r"20[012]\d$")
+"""Some products count by years: SQL Server 2022."""
+
 _PRODUCT_BEFORE = re.compile(r"(?:(?P<first>[A-Za-z]+) )?(?P<word>[.A-Za-z][\w.+#]*)[\s/-]{0,2}$")
 
 
@@ -74,7 +75,7 @@ def _after_products(line: str) -> Iterator[Found]:
         if "." in number:
             if (known or _is_name(before["word"])) and not is_measured(line, match.end()):
                 yield match.start(), match.end(), number
-        elif known and len(number) <= 2 and not is_measured(line, match.end()):
+        elif known and (len(number) <= 2 or _YEAR.match(number)) and not is_measured(line, match.end()):
             start = before.start("first" if both in _TWO_WORDS else "word")
             yield start, match.end(), f"{both if both in _TWO_WORDS else word} {number}"
 
