@@ -32,8 +32,8 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 _ANNOUNCES = re.compile(
-    r"^(?:以下|下面|接下來|此文|此頁|這個文件|這一頁)[^。！？\n]{0,12}?(?:介紹|說明|描述|整理|記錄|紀錄|概述|討論|探討|列出|包含|涵蓋|旨在|將)"
-    r"|^(?:this|the following) (?:page|document|article|guide|note|section|file|tutorial|runbook)\b",
+    r"^(?:以下|下列|下面|下圖|下表|上圖|接下來|此文|此頁|這個文件|這一頁)"
+    r"|^(?:the following|the above|below)\b|^this (?:page|document|article|guide|note|section|file|tutorial|runbook|example|table|diagram)\b",
     re.IGNORECASE,
 )
 _REFERS = re.compile(
@@ -101,7 +101,7 @@ def _opening_quote(part: Part) -> Block | None:
     text = plain(first.text)
     limit = 2 * (LIMIT_CJK if has_cjk(text) else LIMIT_LATIN)
     concludes = len(text) <= limit and "```" not in first.text and _has_words(text) and not links_only(first.text)
-    leads_on = FILLER.match(text) or _ANNOUNCES.match(text) or text.endswith((":", "：", "?", "？"))
+    leads_on = FILLER.match(text) or _ANNOUNCES.match(text) or text.endswith((":", "：", "︰", "?", "？"))
     return first if concludes and not leads_on else None
 
 
@@ -156,7 +156,7 @@ def _will_do(sentence: Sentence) -> bool:
         or _ANNOUNCES.match(text)
         or _REFERS.search(text)
         or _QUESTION.search(text)
-        or re.search(r"[:：]\s*$", text)
+        or re.search(r"[:：︰]\s*$", text)
         or "![" in text
         or _COMMAND_LIKE.search(re.sub(r"`[^`]*`", "", text))
         or "\n\n" in text

@@ -92,13 +92,17 @@ def _marks(group: Sequence[WikiPage]) -> dict[str, tuple[str, ...]]:
 
 
 def _places(members: Sequence[WikiPage]) -> dict[str, str]:
-    """The nearest folder of each, or its file name where folders do not tell them apart."""
-    folders = {page.path: page.path.rpartition("/")[0].rpartition("/")[2] for page in members}
-    files = {page.path: page.path.rpartition("/")[2].removesuffix(".md") for page in members}
-    for names in (folders, files):
+    """The shortest of these that tells all of them apart: nearest folder, file name, all folders, the whole path."""
+    whole = {page.path: page.path.removesuffix(".md") for page in members}
+    folders = {path: name.rpartition("/")[0] for path, name in whole.items()}
+    nearest = {path: name.rpartition("/")[2] for path, name in folders.items()}
+    files = {path: name.rpartition("/")[2] for path, name in whole.items()}
+    for names in (nearest, files, folders):
         if all(names.values()) and len(set(names.values())) == len(members):
-            return {path: name for path, name in names.items() if not _MARKUP.search(name)}
-    return {path: f"{folders[path]} {files[path]}".strip() for path in files if not _MARKUP.search(path)}
+            break
+    else:
+        names = whole
+    return {path: name for path, name in names.items() if not _MARKUP.search(name)}
 
 
 def _suffix(marks: Sequence[str], language: str) -> str:

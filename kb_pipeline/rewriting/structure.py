@@ -20,6 +20,9 @@ from kb_pipeline.rewriting.titles import HEADING_ID, HeadingLine, choose_title, 
 _ANCHOR = re.compile(r"<a\s+[^>]*?\b(?:name|id)\s*=\s*[\"']?([^\"'\s>]+)[\"']?[^>]*>\s*(?:</a\s*>)?", re.IGNORECASE)
 _ONLY_ANCHORS = re.compile(r"^(?:\s*<a\s+[^>]*?\b(?:name|id)\s*=[^>]*>\s*(?:</a\s*>)?)+\s*$", re.IGNORECASE)
 _HEADING_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_CONTENTS_CAPTION = re.compile(
+    r"^[*_\s]*(?:(?:table of )?contents|toc|目錄|目次)[*_:：\s]*(?:\*generated with \[DocToc\].*)?$", re.IGNORECASE
+)
 _REFERENCE = re.compile(r"(?<!!)\[([^\]\[]+)\](?:\[([^\]\[]*)\])?(?![(\[:])")
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,80})\*\*[:：]?$|^__([^_\n]{2,80})__[:：]?$")
 
@@ -164,16 +167,10 @@ def _promote_bold_lines(nodes: list[_Node]) -> None:
 def _drop_contents(nodes: list[_Node]) -> None:
     """Take out lists that only repeat the headings as links, and the heading or caption above them."""
     for node in nodes:
-        kept = [block for block in node.blocks if not _is_contents(block)]
-        if len(kept) == len(node.blocks):
-            continue
-        node.blocks = [
-            block
-            for block in kept
-            if not re.match(r"^[*_]*(?:table of contents|contents|目錄)\b", block.text.strip(), re.I)
-            or len(block.text) > 120
-        ]
-        if not node.blocks and re.match(r"^(?:table of )?contents$|^toc$|目錄$|目次$", node.text, re.I):
+        kept = [block for block in node.blocks if not _is_contents(block) and not _CONTENTS_CAPTION.match(block.text)]
+        shorter = len(kept) < len(node.blocks)
+        node.blocks = kept
+        if shorter and not kept and _CONTENTS_CAPTION.match(node.text):
             node.level = -1
     nodes[:] = [node for node in nodes if node.level >= 0]
 

@@ -22,7 +22,10 @@ from kb_pipeline.rewriting.structure import section_blocks
 from kb_pipeline.rewriting.titles import is_generic
 from kb_pipeline.rewriting.vocabulary import CODE_WORDS
 
-SHORTEST, LONGEST = 15, 160
+SHORTEST, ENOUGH, LONGEST = 15, 40, 160
+"""Code points: what lint asks for, what tells enough, and what fits into a line of the manifest."""
+
+_MOST = 6
 
 TOPIC_WORDS = re.compile(
     r"相關|的說明|介紹|簡介|概述|的總覽|^(?:主要)?(?:說明|描述|討論|探討|關於)"
@@ -51,7 +54,7 @@ _NO_SUBJECT = re.compile(
     re.I,
 )
 _FRAGMENT = re.compile(
-    r"^(?:for|with|by|to|in|on|at|of|from|see|else|including|such as|as|via|per|e\.g|i\.e|than|or|instead|otherwise|until|since)\b"
+    r"^(?:[Aa]fter|[Bb]efore|[Dd]uring|[Oo]nce|[Ww]hen|[Ii]f|[Ww]hile|[Ww]ithin|for|with|by|to|in|on|at|of|from|see|else|including|such as|as|via|per|e\.g|i\.e|than|or|instead|otherwise|until|since)\b"
     r"|^(?:例如|像是|以及|或是|或者|然後|接著|否則|直到|由於|透過|根據|參閱|請參閱|詳見|以(?!上|下|太)|來(?!源))"
 )
 _CODE_NAME = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*(?:[.:-]{1,2}[A-Za-z_]\w+)*[A-Za-z0-9_]{2,}")
@@ -120,11 +123,16 @@ def summarise(
         add(clause.text for clause in sorted(chosen, key=lambda clause: clause.start))
     if len(items) < 3 or len(words.item_joint.join(items)) < 3 * SHORTEST:
         add(heading for heading in _headings(part) if _letters(heading) not in said)
-    for further in (_headings(part), _plain_clauses(conclusion, part), _code_names(part), _first_words(part), (title,)):
-        if len(_joined(items, words)) >= SHORTEST:
-            break
-        add(further)
-    summary = _joined(items, words)
+    for enough, further in (
+        (ENOUGH, _plain_clauses(conclusion, part)),
+        (SHORTEST, _headings(part)),
+        (SHORTEST, _code_names(part)),
+        (SHORTEST, _first_words(part)),
+        (SHORTEST, (title,)),
+    ):
+        if len(_joined(items, words)) < enough:
+            add(further)
+    summary = _joined(items[:_MOST], words)
     if len(summary) >= SHORTEST:
         return summary
     told = shortened(TOPIC_WORDS.sub("", plain(conclusion)), LONGEST)
@@ -161,7 +169,7 @@ def _chosen(clauses: Sequence[_Clause], words: Words) -> list[_Clause]:
             chosen.append(clause)
             used[clause.place] = used.get(clause.place, 0) + 1
             length += len(clause.text) + len(words.item_joint)
-            if len(chosen) == 6:
+            if len(chosen) == _MOST:
                 return chosen
     return chosen
 

@@ -67,6 +67,7 @@ LATIN_STOP = word_set(
     under up update upon us usage use used user users uses using value values various version very via view want was
     way we well were what when where whether which while who why will with within without work works would write www
     yes yet you your
+    label labels service services overview
     """
 )
 """Function words, and words that stand in every manual: nobody finds one page among many by them."""

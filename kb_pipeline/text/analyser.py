@@ -74,7 +74,7 @@ def analyse(text: str) -> list[str]:
     return tokens or [run.lower() for run in runs]
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=100_000)
 def _latin(run: str) -> tuple[str, ...]:
     """Tokens of one Latin run: a word, a number, or an identifier whole and split."""
     run = run.replace("’", "'")

@@ -36,7 +36,7 @@ def _english() -> Callable[[str], str]:
     return stem
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=100_000)
 def stem_english(word: str) -> str:
     """Stem of a lower-case word (Porter2). The stemmer keeps state while it works, hence the lock."""
     if not _MAY_CHANGE.search(word) or not word.replace("'", "").isalpha():
