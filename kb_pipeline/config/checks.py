@@ -108,8 +108,10 @@ def _scopes(settings: Settings) -> Iterator[Fault]:
         if settings.default_scope is not None and is_category(settings.default_scope, settings.lint.categories):
             yield (
                 "default_scope",
-                f'default_scope: "{settings.default_scope}" is a category, and every page with it would be refused: name a '
-                "system, product or environment, or list it under scopes if it is one",
+                (
+                    f'default_scope: "{settings.default_scope}" is a category, and every page with it would be refused: '
+                    "name a system, product or environment, or list it under scopes if it is one"
+                ),
             )
         return
     named = [("default_scope", settings.default_scope)]

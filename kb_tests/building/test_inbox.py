@@ -91,6 +91,7 @@ def test_a_page_with_broken_front_matter_is_left_alone_and_the_fragment_fails_wi
     assert list(bench.pages()) == [MONTH]
     broken = bench.page(MONTH).read_text().replace("\n---\n", "\n", 1).replace("短記", "人工補充，短記")
     bench.page(MONTH).write_text(broken)
+    bench.write("a.md", "---\ndate: 2026-05-04\n---\n短記：埠號 9443。\n")
     report = bench.sync()
     assert [(item.document, item.state.value) for item in report.outcomes] == [("a.md", "failed")]
     assert "mend it" in str(report.outcomes[0].reason)

@@ -28,7 +28,9 @@ def test_each_class_of_error_has_its_code(error: KbError, code: int) -> None:
     assert exit_code_of(error) == code
 
 
-def test_the_root_is_the_nearest_folder_upwards_with_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_root_is_the_nearest_folder_upwards_with_a_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("KB_ROOT", raising=False)
     (tmp_path / "kb.yml").write_text("version: 1\n")
     deep = tmp_path / "raw" / "a"

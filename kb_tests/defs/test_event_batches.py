@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from kb_pipeline.defs.event_batches import EventBatches, recorded_versions
 from kb_pipeline.defs.storage import ProjectStorage
-from kb_tests.storage.postgres_server import fresh_database
+from kb_tests.storage.postgres_server import fresh_name, shared_server
 
 ROUND = [(f"svc/doc{number:03}.md", f"v{number}") for number in range(250)]
 
@@ -48,7 +47,9 @@ def check_contract(instance: dg.DagsterInstance) -> None:
     assert latest.asset_materialization.partition == "svc/doc007.md"
     assert set(instance.get_materialized_partitions(key)) == {name for name, _ in ROUND}
     found = instance.fetch_materializations(dg.AssetRecordsFilter(key, asset_partitions=["svc/doc003.md"]), limit=5)
-    assert [record.asset_materialization.metadata["pages"].value for record in found.records if record.asset_materialization] == [1]
+    assert [
+        record.asset_materialization.metadata["pages"].value for record in found.records if record.asset_materialization
+    ] == [1]
 
 
 def test_events_stored_in_batches_read_like_events_that_dagster_stored(instance: dg.DagsterInstance) -> None:
@@ -58,13 +59,10 @@ def test_events_stored_in_batches_read_like_events_that_dagster_stored(instance:
 def test_the_same_holds_on_the_embedded_postgresql_with_the_projects_storage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = fresh_database().url() if hasattr(fresh_database(), "url") else ""
-    if not url:
-        pytest.skip("no URL of the test server")
+    url = shared_server().psycopg2_url(fresh_name()).replace("+psycopg2", "")
     (tmp_path / "kb.yml").write_text("version: 1\n")
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
     monkeypatch.setenv("KB_DATABASE__URL", url)
-    assert os.environ["DAGSTER_HOME"]
     (tmp_path / "dagster.yaml").write_text(
         "telemetry: {enabled: false}\nstorage:\n  custom:\n    module: kb_pipeline.defs.storage\n"
         "    class: ProjectStorage\n    config: {}\n"

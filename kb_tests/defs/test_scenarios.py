@@ -92,7 +92,7 @@ def test_a_poison_file_fails_alone_the_others_are_published_and_then_it_is_quiet
     built.write("svc/beta.md", document("beta", 9) + "\nPOISON\n")
     built.write("svc/new.md", document("new", 6))
     ran = built.loop()
-    assert ran == ["sync_changed failed", "sync_changed failed", "publish"] or ran == ["sync_changed failed", "publish"]
+    assert ran == ["sync_changed failed", "publish"]
     assert len(built.asked()) <= 3
     assert "svc/new.md" in built.manifest()
     assert built.loop() == []
@@ -219,7 +219,9 @@ def test_a_page_reverted_to_an_older_version_is_never_taken_as_current(built: Wo
 def test_one_deleted_part_of_a_document_brings_that_document_back(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     shop = Workshop(tmp_path / "parts", instance)
     shop.write("svc/other.md", document("other", 3))
-    sections = "\n\n".join(f"## 第 {n} 章 CH-{n}\n\n" + "".join(s.format(name=f"ch{n}", n=n) for s in LONG) for n in range(1, 9))
+    sections = "\n\n".join(
+        f"## 第 {n} 章 CH-{n}\n\n" + "".join(s.format(name=f"ch{n}", n=n) for s in LONG) for n in range(1, 9)
+    )
     shop.write("svc/long.md", f"---\ndate: 2026-01-02\n---\n# 長文件\n\n開頭說明有 8 章。\n\n{sections}\n")
     shop.build()
     shop.asked()
@@ -232,7 +234,10 @@ def test_one_deleted_part_of_a_document_brings_that_document_back(tmp_path: Path
     assert {path: (shop.root / "knowledge" / path).read_text() for path in parts} == texts
 
 
-LONG = tuple(f"本節第 {k} 點：參數 `param_{{name}}_{k}` 的上限是 {k}{{n}} MB，超過時回傳錯誤碼 E{k}0{{n}}，必須人工處理。" for k in range(1, 8))
+LONG = tuple(
+    f"本節第 {k} 點：參數 `param_{{name}}_{k}` 的上限是 {k}{{n}} MB，超過時回傳錯誤碼 E{k}0{{n}}，必須人工處理。"
+    for k in range(1, 8)
+)
 
 
 def test_a_held_document_is_not_asked_again_while_nothing_changes(built: Workshop) -> None:
@@ -265,7 +270,10 @@ def test_two_builds_at_once_do_not_compile_twice(shop: Workshop) -> None:
 def test_a_git_checkout_of_another_branch_is_followed(built: Workshop) -> None:
     def git(*arguments: str) -> None:
         subprocess.run(
-            ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments], cwd=built.root, check=True, capture_output=True
+            ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments],
+            cwd=built.root,
+            check=True,
+            capture_output=True,
         )
 
     git("init", "-b", "main")

@@ -76,7 +76,9 @@ class Workshop:
 
     def __post_init__(self) -> None:
         (self.root / "raw").mkdir(parents=True, exist_ok=True)
-        (self.root / "kb.yml").write_text(f"version: 1\ndefault_scope: 商店\nembedding: {{provider: hashing}}\n{self.settings}")
+        (self.root / "kb.yml").write_text(
+            f"version: 1\ndefault_scope: 商店\nembedding: {{provider: hashing}}\n{self.settings}"
+        )
 
     def write(self, path: str, text: str) -> None:
         file = self.root / "raw" / path
@@ -139,7 +141,9 @@ class Workshop:
         return sorted(new)
 
     def pages(self) -> list[str]:
-        return sorted(path.relative_to(self.root / "knowledge").as_posix() for path in (self.root / "knowledge").rglob("*.md"))
+        return sorted(
+            path.relative_to(self.root / "knowledge").as_posix() for path in (self.root / "knowledge").rglob("*.md")
+        )
 
     def manifest(self) -> str:
         file = self.root / "build" / "manifest.txt"

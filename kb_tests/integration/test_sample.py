@@ -13,7 +13,9 @@ from kb_tests.integration.conftest import KnowledgeBaseOnDisk
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()
+    }
 
 
 def test_a_full_build_in_a_copy_reproduces_the_committed_pages_byte_for_byte(

@@ -34,7 +34,7 @@ def answers(server: EmbeddedPostgres) -> bool:
 
 
 def test_several_processes_may_start_a_new_database_at_once_under_any_name() -> None:
-    root = open_folder() / "it's a \"知識庫\", $HOME `x` 100%" / ".kb" / "pg"
+    root = open_folder() / 'it\'s a "知識庫", $HOME `x` 100%' / ".kb" / "pg"
     with holding_process(root) as first, holding_process(root) as second, holding_process(root) as third:
         urls = {wait_ready(first), wait_ready(second), wait_ready(third)}
         assert len(urls) == 1

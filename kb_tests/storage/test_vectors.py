@@ -209,7 +209,8 @@ def test_an_index_is_built_after_the_load_and_finds_what_an_exact_search_finds(
         partition = vector_partitions.find_partition(session, MODEL)
         assert partition is not None
         plan = session.execute(
-            partition.sql("explain select 1 from {table} order by embedding::{cast} <=> %s::{cast} limit 5"), (query[0],)
+            partition.sql("explain select 1 from {table} order by embedding::{cast} <=> %s::{cast} limit 5"),
+            (query[0],),
         ).fetchall()
         assert partition.index_name in str(plan)
     hits = store.search(MODEL, query, 10)
