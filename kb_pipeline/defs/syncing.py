@@ -102,7 +102,7 @@ def compile_documents(context: dg.AssetExecutionContext, project: Project, docum
 
     It removes nothing: that is for a build, with its guard. Raises dg.Failure for documents that are not there.
     """
-    with project.lock(wait=LOCK_WAIT_SECONDS, purpose=f"Dagster run {context.run_id}"):
+    with project.lock(wait=LOCK_WAIT_SECONDS, purpose=f"Dagster run {context.run.run_id}"):
         planned = project.plan(full=True, only=documents)
         missing = sorted(set(documents) - set(planned.plan.compile))
         if missing:
@@ -168,7 +168,7 @@ def embed_chosen(context: dg.AssetExecutionContext, project: Project, pages: Seq
     Raises dg.Failure, after all others are on record, for pages that have none.
     """
     run = context.op_execution_context
-    with project.lock(wait=LOCK_WAIT_SECONDS, purpose=f"Dagster run {context.run_id}"):
+    with project.lock(wait=LOCK_WAIT_SECONDS, purpose=f"Dagster run {context.run.run_id}"):
         vectors = project.embed(LogProgress(context.log.info), backlog=True, only=frozenset(pages))
     with _events(run) as events:
         for path in pages:

@@ -204,8 +204,12 @@ def _form(clause: str, inside: Sequence[object]) -> float:
 
 
 def tidy(text: str) -> str:
-    """A piece of text as an item: plain, without marks and joining words at its ends."""
+    """A piece of text as an item: plain, without marks and joining words at its ends, brackets closed."""
     clause = plain(without_block_marks(text)).strip(TRIM)
     for _ in range(2):
         clause = _LEADING_WORDS.sub("", clause)
+    for opening, closing in ("（）", "()", "[]", "「」"):
+        if clause.count(opening) > clause.count(closing):
+            before = clause[: clause.rindex(opening)].strip(TRIM)
+            clause = before if len(before) >= 4 else clause
     return clause.replace("、", " / ").strip(TRIM)

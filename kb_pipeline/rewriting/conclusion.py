@@ -41,6 +41,7 @@ _REFERS = re.compile(
     r"|^(?:請?參[閱考見照]|詳見|詳情|如需)|詳細資訊[^。]{0,12}$|more information\.?$",
     re.IGNORECASE,
 )
+_UNFINISHED = re.compile(r"^\W*(?:TODO|FIXME|TBD|WIP|XXX|待補|待辦|未完成)\b", re.IGNORECASE)
 _QUESTION = re.compile(r"[?？]\s*$")
 _COMMAND_LIKE = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]*(?=[\s=]|$)|^\s*[$#>]\s|\s\|\s|&&|\$\(")
 _CALLOUT = re.compile(r"^\s*>\s*\[!", re.MULTILINE)
@@ -155,6 +156,7 @@ def _will_do(sentence: Sentence) -> bool:
         or ANAPHORA.match(text)
         or _ANNOUNCES.match(text)
         or _REFERS.search(text)
+        or _UNFINISHED.match(text)
         or _QUESTION.search(text)
         or re.search(r"[:：︰]\s*$", text)
         or "![" in text

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from kb_pipeline.building import vectors
 from kb_pipeline.building.vectors import embed_wiki
-from kb_pipeline.embeddings import indexing
 from kb_pipeline.models import WikiPage
 from kb_tests.fakes.bench import Silent
 from kb_tests.fakes.vectors import CountingEmbedder, MemoryVectorStore
@@ -14,7 +14,9 @@ from kb_tests.fakes.wiki import page_text, parsed
 
 
 def pages(count: int) -> list[WikiPage]:
-    return parsed({f"ops/p{n:02}.md": page_text(f"頁 {n}", f"## 節\n\n第 {n} 頁的逾時為 {n} 秒。") for n in range(count)})
+    return parsed(
+        {f"ops/p{n:02}.md": page_text(f"頁 {n}", f"## 節\n\n第 {n} 頁的逾時為 {n} 秒。") for n in range(count)}
+    )
 
 
 def test_a_model_that_fails_is_an_error_and_what_it_made_is_complete() -> None:
@@ -27,9 +29,8 @@ def test_a_model_that_fails_is_an_error_and_what_it_made_is_complete() -> None:
 
 
 def test_time_that_is_over_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexing, "BATCH_TEXTS", 8)
     ticks = iter(range(10_000))
-    monkeypatch.setattr(vectors.time, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
     made = embed_wiki(pages(40), CountingEmbedder(), MemoryVectorStore(), Silent(), within=6.0)
     assert (made.complete, made.error) == (False, None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -34,7 +33,9 @@ def evaluations(shop: Workshop) -> dict[str, dg.AssetCheckEvaluation]:
     job = dg.define_asset_job("checks_alone", dg.AssetSelection.checks_for_assets("wiki_pages")).resolve(
         asset_graph=repository.asset_graph, resource_defs=repository.get_top_level_resources()
     )
-    done = job.execute_in_process(instance=shop.instance, run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}})
+    done = job.execute_in_process(
+        instance=shop.instance, run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+    )
     return {found.check_name: found for found in done.get_asset_check_evaluations()}
 
 
@@ -78,9 +79,10 @@ def test_a_planted_fault_turns_its_check_red_and_the_table_names_the_page(shop: 
     finally:
         page.write_text(clean)
     assert found.passed is False
-    rows = found.metadata["table"].value
-    assert "svc/beta.md" in {record.data["page"] for record in rows.records}
-    assert all(record.data["message"] for record in rows.records)
+    table = found.metadata["table"]
+    assert isinstance(table, dg.TableMetadataValue)
+    assert "svc/beta.md" in {record.data["page"] for record in table.records}
+    assert all(record.data["message"] for record in table.records)
 
 
 def test_clean_pages_pass_what_is_an_error(shop: Workshop) -> None:
@@ -89,23 +91,3 @@ def test_clean_pages_pass_what_is_an_error(shop: Workshop) -> None:
         "page_errors": True,
         "wiki_errors": True,
     }
-
-
-def test_the_check_waits_for_a_build_that_is_writing_pages(tmp_path: Path) -> None:
-    with dg.DagsterInstance.ephemeral() as instance:
-        shop = Workshop(tmp_path / "kb", instance)
-        shop.write("svc/alpha.md", document("alpha", 1))
-        shop.build()
-        project = shop.open()
-        with project.publishing("a run"):
-            assert not _is_free(shop)
-
-
-def _is_free(shop: Workshop) -> bool:
-    from kb_pipeline.errors import LockedError
-
-    try:
-        with shop.open().lock(wait=0, purpose="another"):
-            return True
-    except LockedError:
-        return False

@@ -9,7 +9,6 @@ import dagster as dg
 import pytest
 
 from kb_pipeline.defs.event_batches import EventBatches, recorded_versions
-from kb_pipeline.defs.storage import ProjectStorage
 from kb_tests.storage.postgres_server import fresh_name, shared_server
 
 ROUND = [(f"svc/doc{number:03}.md", f"v{number}") for number in range(250)]
@@ -40,13 +39,13 @@ def check_contract(instance: dg.DagsterInstance) -> None:
         events.materialized("wiki_pages", "svc/doc007.md", "later")
     assert recorded_versions(instance, "wiki_pages") == {**dict(ROUND), "svc/doc007.md": "later"}
     assert recorded_versions(instance, "embeddings") == {"svc/doc000.md": "e1"}
-    key = dg.AssetKey("wiki_pages")
-    latest = instance.get_latest_materialization_event(key)
+    asset = dg.AssetKey("wiki_pages")
+    latest = instance.get_latest_materialization_event(asset)
     assert latest is not None
     assert latest.asset_materialization is not None
     assert latest.asset_materialization.partition == "svc/doc007.md"
-    assert set(instance.get_materialized_partitions(key)) == {name for name, _ in ROUND}
-    found = instance.fetch_materializations(dg.AssetRecordsFilter(key, asset_partitions=["svc/doc003.md"]), limit=5)
+    assert set(instance.get_materialized_partitions(asset)) == {name for name, _ in ROUND}
+    found = instance.fetch_materializations(dg.AssetRecordsFilter(asset, asset_partitions=["svc/doc003.md"]), limit=5)
     assert [
         record.asset_materialization.metadata["pages"].value for record in found.records if record.asset_materialization
     ] == [1]
@@ -68,7 +67,7 @@ def test_the_same_holds_on_the_embedded_postgresql_with_the_projects_storage(
         "    class: ProjectStorage\n    config: {}\n"
     )
     with dg.DagsterInstance.get() as instance:
-        assert isinstance(instance._storage, ProjectStorage)
+        assert type(instance.event_log_storage).__name__ == "PostgresEventLogStorage"
         check_contract(instance)
 
 

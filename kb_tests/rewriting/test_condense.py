@@ -33,7 +33,9 @@ def test_facts_negations_links_and_code_stay_word_for_word() -> None:
 
 def test_some_of_a_long_paragraph_goes_the_least_central_first() -> None:
     text = condensed(LOOSE)
-    assert {"快取服務的設計由快取團隊負責維護。", "快取設計需要團隊理解快取行為。"} <= set(text.replace("- ", "").split("\n"))
+    assert {"快取服務的設計由快取團隊負責維護。", "快取設計需要團隊理解快取行為。"} <= set(
+        text.replace("- ", "").split("\n")
+    )
     assert "氣氛相當融洽而且輕鬆。" not in text
 
 
