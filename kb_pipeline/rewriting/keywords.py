@@ -30,7 +30,7 @@ from kb_pipeline.rewriting.vocabulary import CHINESE_NOISE, LATIN_STOP, NO_ABBRE
 from kb_pipeline.text.folding import fold
 from kb_pipeline.text.glossary import Glossary
 
-FEWEST, MOST = 3, 12
+FEWEST, MOST = 3, 9
 _LONGEST = 40
 _WRITTEN = 12.0
 """Weight of the author's own keywords: above all that is found."""

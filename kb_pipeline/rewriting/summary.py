@@ -21,10 +21,10 @@ from kb_pipeline.rewriting.structure import section_blocks
 from kb_pipeline.rewriting.titles import is_generic
 from kb_pipeline.rewriting.vocabulary import CODE_WORDS
 
-SHORTEST, ENOUGH, LONGEST = 15, 40, 160
+SHORTEST, ENOUGH, LONGEST = 15, 40, 110
 """Code points: what lint asks for, what is enough of less than three facts, what fits into a line of the manifest."""
 
-_MOST = 6
+_MOST = 5
 _CODE_NAME = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*(?:[.:-]{1,2}[A-Za-z_]\w+)*[A-Za-z0-9_]{2,}")
 
 

@@ -16,7 +16,7 @@ from kb_pipeline.markdown.decoding import decode_text
 from kb_pipeline.markdown.yaml_safe import load_mapping
 from kb_pipeline.models import Finding, ReviewEntry, Severity
 
-VERDICTS = ("held", "rejected", "accepted", "failed")
+VERDICTS = ("held", "rejected", "accepted", "failed", "removed")
 
 _MAX_NAME_BYTES = 200
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f%/\\:*?\"<>|\u2028\u2029]|^\.|[. ]$")

@@ -67,9 +67,6 @@ def test_a_hand_edited_page_whose_document_shrinks_to_a_fragment_stays(bench: Be
     assert bench.sync().outcomes == ()
 
 
-@pytest.mark.xfail(
-    strict=True, reason="rewriting/verdicts.py refuses the verdict 'removed' that planning/evidence.py reads"
-)
 def test_a_hand_edited_page_of_a_deleted_document_is_kept_for_good(bench: Bench) -> None:
     edit(bench, "svc/beta.md")
     bench.raw("svc/beta.md").unlink()
