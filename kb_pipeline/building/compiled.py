@@ -19,6 +19,7 @@ from kb_pipeline.markdown.pages import read_page, render_page
 from kb_pipeline.models import Finding, PageDraft, RawEntry, SourceRef, WikiPage
 from kb_pipeline.ports import Rewriter
 from kb_pipeline.rewriting.inbox import INBOX_FOLDER
+from kb_pipeline.rewriting.naming import PART_SEPARATOR
 from kb_pipeline.rewriting.relations import MARKS
 from kb_pipeline.rewriting.review import ReviewQueue
 from kb_pipeline.storage.pages import PageFolder
@@ -61,9 +62,16 @@ class CompiledPages:
         return tuple(page.path for page in self.of(document))
 
     def base_of(self, document: str) -> str | None:
-        """The name that the document's pages have now (its first part's), None when it has none."""
+        """The name that the document's pages have now (its first part's), None when it has none.
+
+        A further part is called ``<base>--<heading>`` and tells the base also while the first part is missing.
+        """
         pages = self.of(document)
-        return pages[0].concept_name if pages else None
+        if not pages:
+            return None
+        first = pages[0]
+        whole = first.compiled is None or first.compiled.index == 1
+        return first.concept_name if whole else first.concept_name.partition(PART_SEPARATOR)[0]
 
     def owners(self) -> dict[str, str]:
         """Page path → owner, "" for a page written by hand."""

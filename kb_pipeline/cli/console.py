@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CONFIG_FILE = "kb.yml"
 ROOT_VARIABLE = "KB_ROOT"
+DEBUG_VARIABLE = "KB_DEBUG"
 
 
 class Exit(IntEnum):
@@ -98,6 +99,24 @@ def fail(error: KbError) -> NoReturn:
     for problem in problems:
         sys.stderr.write(f"kb: error: {problem}\n")
     raise SystemExit(exit_code_of(error))
+
+
+def interrupted() -> NoReturn:
+    """Ctrl-C or a signal ended the command: nothing is half-written, and the next build goes on."""
+    sys.stderr.write("kb: interrupted; what was done is on disk, the same command goes on from there\n")
+    raise SystemExit(Exit.PARTIAL)
+
+
+def unexpected(error: Exception) -> NoReturn:
+    """A fault of the product itself: one line, and the stack where someone asks for it."""
+    if os.environ.get(DEBUG_VARIABLE):
+        raise error
+    first = (str(error).strip().splitlines() or [""])[0]
+    sys.stderr.write(
+        f"kb: internal error: {type(error).__name__}: {first}\n"
+        f"    Nothing is half-written. Please report it with the output of {DEBUG_VARIABLE}=1 kb …\n"
+    )
+    raise SystemExit(Exit.PARTIAL) from error
 
 
 def table(rows: Sequence[Sequence[str]], header: Sequence[str] | None = None) -> str:

@@ -19,6 +19,9 @@ FILES = {
     "workspace.yaml": "workspace.yaml",
     ".gitignore": "gitignore",
 }
+SCOPES = {"zh-TW": "本知識庫", "en": "this knowledge base"}
+"""Something true that a person will want to replace; never the name of a folder."""
+
 FOLDERS = ("raw", "knowledge")
 
 
@@ -41,7 +44,8 @@ def init(
             if (root / name).exists():
                 kept.append(name)
                 continue
-            text = (templates / template).read_text(encoding="utf-8").replace("{language}", language)
+            text = (templates / template).read_text(encoding="utf-8")
+            text = text.replace("{language}", language).replace("{scope}", SCOPES[language])
             write_if_changed(root / name, text.encode())
             made.append(name)
     except OSError as error:
@@ -49,4 +53,5 @@ def init(
     out(
         f"{root}\n  made: {', '.join(made) or 'nothing'}" + (f"\n  left as they are: {', '.join(kept)}" if kept else "")
     )
+    out("Set default_scope in kb.yml to the name of your system, product or team.")
     out("Next: put markdown files into raw/, then run: kb build")

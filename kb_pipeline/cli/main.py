@@ -7,7 +7,7 @@ import gc
 import typer
 
 from kb_pipeline.cli import build, config, dev, doctor, graph, init, lint, manifest, search, stats, status
-from kb_pipeline.cli.console import fail
+from kb_pipeline.cli.console import fail, interrupted, unexpected
 from kb_pipeline.errors import KbError
 
 app = typer.Typer(
@@ -53,6 +53,10 @@ def main() -> None:
         app()
     except KbError as error:
         fail(error)
+    except KeyboardInterrupt:
+        interrupted()
+    except Exception as error:  # noqa: BLE001 - the last place that can turn a fault into a sentence
+        unexpected(error)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from pydantic import BaseModel
 from kb_pipeline.config.schema import Settings
 
 PREFIX = "KB_"
-NOT_SETTINGS = frozenset({"KB_SHARED", "KB_ROOT"})
-"""Variables of other meaning: the folder of handed test material, the project's root for the CLI."""
+NOT_SETTINGS = frozenset({"KB_SHARED", "KB_ROOT", "KB_DEBUG", "KB_PG_BINDIR"})
+"""Variables of other meaning: handed test material; the project's root and stack traces for the command line; other
+binaries for the embedded PostgreSQL."""
 
 _STRUCTURED = ("sources", "lint.silenced")
 

@@ -4,6 +4,7 @@ Belongs here: instance, definitions, running ``sync_changed``, ``publish`` and `
 module of ``defs`` that the command line imports. Does not belong here: what is printed.
 """
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ from kb_pipeline.defs.runs import PROCESS_TAG, end_abandoned, this_process
 from kb_pipeline.defs.syncing import SyncResult
 from kb_pipeline.errors import DatabaseUnavailableError, KbError, PublishingBlockedError, StorageError, UsageError
 from kb_pipeline.ports import Progress
+
+GLOB_CHARACTERS = "*?[]"
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Events go to the event log, not to the terminal of someone who typed ``kb build``."""
@@ -67,7 +70,8 @@ def run_build(
     from sqlalchemy.exc import DBAPIError
 
     try:
-        with _instance(project, instance) as opened:
+        # Dagster's own folders in dagster.yaml are relative: to the project, not to where someone typed the command.
+        with contextlib.chdir(project.root), _instance(project, instance) as opened:
             end_abandoned(opened)
             return _Build(project, request, definitions, opened).run()
     except DBAPIError as error:
@@ -189,6 +193,11 @@ def _instance(project: Project, given: dg.DagsterInstance | None) -> Iterator[dg
     if not (project.root / "dagster.yaml").is_file():
         # Without it Dagster would keep its log in files of its own here, where nobody looks for it.
         raise UsageError(f"{project.root} has no dagster.yaml; run: kb init {project.root}")
+    if any(char in str(project.root) for char in GLOB_CHARACTERS):
+        # Dagster looks for dagster.yaml with a glob: it would not find it and keep its log in SQLite files instead.
+        raise UsageError(
+            f"Dagster cannot work in a folder whose path holds any of {GLOB_CHARACTERS}: rename {project.root}"
+        )
     with dg.DagsterInstance.get() as instance:
         # One connection instead of one a statement: 20 ms an event instead of 48 to 80.
         instance.optimize_for_webserver(statement_timeout=120_000, pool_recycle=3600, max_overflow=20)

@@ -136,7 +136,8 @@ UPDATED_FUTURE = _error(
 )
 SCOPE_UNRESOLVED = _structural(
     "scope-unresolved",
-    "scope still holds the marker {marker}: say which system, product or environment the page speaks of",
+    "scope still holds the marker {marker}: say which system, product or environment the page speaks of"
+    " (default_scope in kb.yml says it for every document that names none)",
     "Two systems with the same words are told apart by the scope alone; a guess is worse than none.",
 )
 SCOPE_UNKNOWN = _error(

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from kb_pipeline.models import BuildPlan, DocumentState, PageProvenance
 from kb_pipeline.planning.evidence import INBOX_PREFIX
 
+FRAGMENT_REASON = "too short for a page of its own: kept in the month's inbox, which is not published or searched"
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentStatus:
@@ -36,7 +38,7 @@ def document_states(plan: BuildPlan, pages: Iterable[PageProvenance]) -> list[Do
     states: dict[str, tuple[DocumentState, str]] = {}
     for document in plan.unchanged:
         is_fragment = document in fragments and document not in owned
-        states[document] = (DocumentState.FRAGMENT if is_fragment else DocumentState.UNCHANGED, "")
+        states[document] = (DocumentState.FRAGMENT, FRAGMENT_REASON) if is_fragment else (DocumentState.UNCHANGED, "")
     states.update(_all(plan.outdated, DocumentState.UNCHANGED, "outdated: made by another rewriter, model or rules"))
     states.update(_all(plan.compile, DocumentState.PENDING, "to be compiled again"))
     states.update(_all(plan.new, DocumentState.PENDING, "new"))

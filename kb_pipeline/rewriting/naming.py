@@ -29,7 +29,7 @@ _DATE_PREFIX = re.compile(
     r"|1[0-2]\d[-_.](?:0?[1-9]|1[0-2])[-_.](?:0?[1-9]|[12]\d|3[01]))"
     r"(?:[tT ]?\d{2}[-:]?\d{2})?[-_.\s]+(?=\S)"
 )
-_PART_SEPARATOR = "--"
+PART_SEPARATOR = "--"
 """Between a document's base name and a part's heading. ``page_slug`` never makes two hyphens, so a part of one document
 can never take the page of another, whatever the order in which they are compiled and without knowing them."""
 
@@ -194,11 +194,11 @@ def _part_names(name: str, heading: str, index: int) -> Iterator[str]:
     room = MAX_COMPONENT_BYTES - len(".md")
     stem = _capped(name, max(room // 2, room - len(slug.encode()) - 2))
     if slug:
-        yield _capped(f"{stem}{_PART_SEPARATOR}{slug}", room)
-    yield f"{_capped(name, room - 8)}{_PART_SEPARATOR}{index + 1}"
+        yield _capped(f"{stem}{PART_SEPARATOR}{slug}", room)
+    yield f"{_capped(name, room - 8)}{PART_SEPARATOR}{index + 1}"
     number = 2
     while True:
-        yield f"{_capped(name, room - 16)}{_PART_SEPARATOR}{index + 1}-{number}"
+        yield f"{_capped(name, room - 16)}{PART_SEPARATOR}{index + 1}-{number}"
         number += 1
 
 

@@ -28,6 +28,8 @@ METADATA_FOLDER = ".kb-meta"
 RACY_NS = 2_000_000_000
 """A reading is trusted only if the file had last changed this long before it was read (coarsest clock of a disk)."""
 
+_UNWRITABLE = frozenset({"Cc", "Zl", "Zp"})
+
 _STATES = {state.value: state for state in DocumentState}
 
 
@@ -145,6 +147,11 @@ class _Scan:
             self._other(disk_path, DocumentState.IGNORED, "not a regular file")
         elif not _is_encodable(disk_path):
             self._other(disk_path, DocumentState.FAILED, "the file name is not valid UTF-8: rename it")
+        elif any(unicodedata.category(char) in _UNWRITABLE for char in disk_path):
+            # It could be written into front matter only escaped, and no list of files would show it as it is.
+            self._other(
+                disk_path, DocumentState.FAILED, "the file name holds a line break or control character: rename it"
+            )
         else:
             self._document(path, disk_path, found)
 
