@@ -53,7 +53,8 @@ class Block:
     """One top-level block. ``text`` is its markdown without a line end; ``start``/``end`` are offsets in the source.
 
     ``level`` is a heading's. ``items`` are the top-level items of a list (``text`` cut before each marker);
-    ``ordered`` tells its kind.
+    ``ordered`` tells its kind. ``cuts`` are places in the source of the items or sentences it was put together from,
+    where ``text`` is not what stands at ``start``.
     """
 
     kind: BlockKind
@@ -63,6 +64,7 @@ class Block:
     level: int = 0
     items: tuple[str, ...] = ()
     ordered: bool = False
+    cuts: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,8 @@ def _top_level(tokens: list[Token], lines: list[str], starts: list[int]) -> list
             block = _drawn(block)
         elif block.kind is BlockKind.PARAGRAPH and _LABELLED.match(text):
             items = tuple(f"- {line.strip()}" for line in text.split("\n"))
-            block = replace(block, kind=BlockKind.LIST, text="\n".join(items), items=items)
+            cuts = tuple(zip(starts[first:last], starts[first + 1 : last] + [block.end], strict=True))
+            block = replace(block, kind=BlockKind.LIST, text="\n".join(items), items=items, cuts=cuts)
         elif block.kind is BlockKind.LIST:
             block = replace(block, items=_items(tokens, index, lines, last), ordered=token.type[0] == "o")
         if block.text.strip():

@@ -69,6 +69,7 @@ _WEIGHTS = {
     FactKind.DATE: 1.0,
     FactKind.URL: -2.0,
 }
+_MOST_ROWS = 40
 _WIDEST_CJK, _WIDEST_LATIN = 28, 64
 
 
@@ -126,9 +127,11 @@ def _row_clauses(block: Block, facts: FactIndex, place: int, bonus: float, words
     start = block.start
     for number, line in enumerate(block.text.split("\n")):
         begin, start = start, start + len(line) + 1
+        if number > _MOST_ROWS:
+            return
         cells = [tidy(cell) for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
         told = [cell for cell in cells if re.search(r"\w", cell)]
-        if number < 2 or len(told) < 2 or number > 40:
+        if number < 2 or len(told) < 2:
             continue
         inside = facts.between(begin, start)
         tight = has_cjk(told[0][-1]) and (has_cjk(told[1][0]) or told[1][0].isdigit()) and "/" not in told[1]

@@ -110,7 +110,9 @@ def _opening(part: Part, prose: Prose) -> Sequence[Sentence]:
     """Sentences of the first paragraph of the lead: from there a sentence may be moved up, not only repeated."""
     first = part.lead[0] if part.lead else None
     return (
-        prose.get(first.start, ()) if first is not None and first.kind in {BlockKind.PARAGRAPH, BlockKind.LIST} else ()
+        prose.within(first.start, first.end)
+        if first is not None and first.kind in {BlockKind.PARAGRAPH, BlockKind.LIST}
+        else ()
     )
 
 
@@ -120,7 +122,7 @@ def _sentences(part: Part, prose: Prose, dropped: frozenset[int]) -> list[tuple[
     def take(blocks: Sequence[Block], heading: str) -> None:
         for block in blocks:
             if block.kind in {BlockKind.PARAGRAPH, BlockKind.LIST}:
-                kept = (s for s in prose.get(block.start, ()) if s.start not in dropped)
+                kept = (s for s in prose.within(block.start, block.end) if s.start not in dropped)
                 found.extend((s, heading) for s in kept if s.text in block.text or unwrapped(s.text) in block.text)
 
     def take_section(section: Section, heading: str) -> None:

@@ -8,6 +8,7 @@ Does not belong here: how the kept text is laid out over pages (``splitting``).
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -71,11 +72,28 @@ class Sentence:
     fixed: bool
 
 
-Prose = Mapping[int, tuple[Sentence, ...]]
-"""Sentences of each paragraph, by the paragraph's start."""
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """Sentences of each paragraph, by the paragraph's start, and of them all in order."""
+
+    paragraphs: Mapping[int, tuple[Sentence, ...]]
+    sentences: tuple[Sentence, ...]
+    starts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, paragraphs: Mapping[int, tuple[Sentence, ...]]) -> Prose:
+        sentences = sorted((s for own in paragraphs.values() for s in own), key=lambda sentence: sentence.start)
+        return cls(paragraphs, tuple(sentences), tuple(sentence.start for sentence in sentences))
+
+    def of_paragraph(self, start: int) -> tuple[Sentence, ...]:
+        return self.paragraphs.get(start, ())
+
+    def within(self, start: int, end: int) -> tuple[Sentence, ...]:
+        """Those that begin in ``start:end``: a piece of a long paragraph has only its own."""
+        return self.sentences[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
 
 
-def read_prose(outline: RawOutline, facts: FactIndex) -> dict[int, tuple[Sentence, ...]]:
+def read_prose(outline: RawOutline, facts: FactIndex) -> Prose:
     """Sentences of all paragraphs, ranked together."""
     pieces: list[tuple[Block, str, int, bool, bool]] = []
     for blocks in _own_blocks(outline):
@@ -106,7 +124,7 @@ def read_prose(outline: RawOutline, facts: FactIndex) -> dict[int, tuple[Sentenc
         )
         sentence = Sentence(text.strip(), start, end, rank / top, count, first, fixed)
         prose.setdefault(block.start, []).append(sentence)
-    return {start: tuple(sentences) for start, sentences in prose.items()}
+    return Prose.of({start: tuple(sentences) for start, sentences in prose.items()})
 
 
 def dropped_sentences(outline: RawOutline, prose: Prose, size: int) -> frozenset[int]:
@@ -116,7 +134,7 @@ def dropped_sentences(outline: RawOutline, prose: Prose, size: int) -> frozenset
     loose: list[Sentence] = []
     fillers: set[int] = set()
     for blocks in _own_blocks(outline):
-        paragraphs = [prose.get(b.start, ()) for b in blocks if b.kind is BlockKind.PARAGRAPH and b.start != b.end]
+        paragraphs = [prose.of_paragraph(b.start) for b in blocks if b.kind is BlockKind.PARAGRAPH and b.start != b.end]
         free = [sentence for sentences in paragraphs for sentence in _free(sentences)]
         if len(free) == sum(map(len, paragraphs)) and free and not _holds_more(blocks):
             free.remove(max(free, key=lambda sentence: (not _is_filler(sentence), sentence.rank, -sentence.start)))
@@ -135,17 +153,18 @@ def dropped_sentences(outline: RawOutline, prose: Prose, size: int) -> frozenset
 
 def condensed(block: Block, prose: Prose, dropped: frozenset[int], *, may_list: bool = True) -> Block | None:
     """A paragraph without its dropped sentences, None when none is left; what is broken up becomes a list."""
-    sentences = prose.get(block.start, ()) if block.kind is BlockKind.PARAGRAPH else ()
+    sentences = prose.of_paragraph(block.start) if block.kind is BlockKind.PARAGRAPH else ()
     kept = [sentence for sentence in sentences if sentence.start not in dropped]
     if len(kept) == len(sentences):
         return block
     if not kept:
         return None
+    cuts = tuple((sentence.start, sentence.end) for sentence in kept)
     if may_list and len(kept) >= 3 and not any("|" in sentence.text or "\n\n" in sentence.text for sentence in kept):
         items = tuple(f"- {unwrapped(sentence.text)}" for sentence in kept)
-        return replace(block, kind=BlockKind.LIST, text="\n".join(items), items=items)
+        return replace(block, kind=BlockKind.LIST, text="\n".join(items), items=items, cuts=cuts)
     pieces = [block.text[sentence.start - block.start : sentence.end - block.start] for sentence in kept]
-    return replace(block, text="".join(pieces).strip())
+    return replace(block, text="".join(pieces).strip(), cuts=cuts)
 
 
 def condensed_blocks(blocks: Sequence[Block], prose: Prose, dropped: frozenset[int]) -> tuple[Block, ...]:
@@ -209,7 +228,7 @@ def _worth(sentence: Sentence) -> float:
 
 def _needed_before_kept(prose: Prose, dropped: set[int]) -> Iterator[int]:
     """A kept sentence that begins with "this" or "因此" says nothing without the one before it."""
-    for sentences in prose.values():
+    for sentences in prose.paragraphs.values():
         for before, sentence in pairwise(sentences):
             if sentence.start not in dropped and before.start in dropped and ANAPHORA.match(sentence.text):
                 yield before.start

@@ -266,22 +266,21 @@ def _parts(reading: _Reading, room: int) -> list[Part]:
 def _titles(reading: _Reading, parts: Sequence[Part]) -> list[str]:
     """The document's title, and for further parts the title with what tells them apart; no two alike."""
     words, title = reading.words, reading.outline.title
-    titles = [title]
+    titles, known = [title], {title.casefold()}
     for index, part in enumerate(parts[1:], start=2):
         heading = plain(part.heading)
         wanted = one_line(f"{title}{words.title_joint}{heading}") if heading else ""
-        if not wanted or wanted.casefold() in {known.casefold() for known in titles}:
+        if not wanted or wanted.casefold() in known:
             wanted = words.part_title.format(title=wanted or title, index=index)
         titles.append(wanted)
+        known.add(wanted.casefold())
     return titles
 
 
 def _neighbours(index: int, paths: Sequence[str], words: Words) -> tuple[Related, ...]:
-    near = [
-        other
-        for other in range(len(paths))
-        if other != index and (len(paths) <= 5 or abs(other - index) <= _NEIGHBOURS)
-    ]
+    count = len(paths)
+    around = range(max(0, index - _NEIGHBOURS), min(count, index + _NEIGHBOURS + 1)) if count > 5 else range(count)
+    near = [other for other in around if other != index]
     return tuple(Related(paths[other], words.part_of.format(index=other + 1, count=len(paths))) for other in near)
 
 
@@ -355,6 +354,6 @@ def _metrics(reading: _Reading, drafts: Sequence[PageDraft]) -> dict[str, float]
         "parts": len(drafts),
         "raw_characters": len(reading.document.text),
         "page_characters": sum(len(draft.body) for draft in drafts),
-        "sentences": sum(len(sentences) for sentences in reading.prose.values()),
+        "sentences": len(reading.prose.sentences),
         "sentences_dropped": len(reading.dropped),
     }

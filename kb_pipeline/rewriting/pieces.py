@@ -7,8 +7,10 @@ belong here: which piece goes on which page (``splitting``).
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from kb_pipeline.rewriting.blocks import Block, BlockKind, read_blocks
 from kb_pipeline.text.sentences import split_sentences
@@ -29,11 +31,10 @@ def pieces(block: Block) -> Iterator[Block]:
         for piece in _list_pieces(block):
             yield from _opened_item(piece) if len(piece.text) > PIECE and len(piece.items) == 1 else (piece,)
     elif block.kind is BlockKind.PARAGRAPH:
-        for group in _groups(split_sentences(block.text)):
-            yield replace(block, text="".join(group).strip())
+        yield from _cut_text(block, split_sentences(block.text))
     elif block.kind is BlockKind.QUOTE:
-        for group in _groups(_QUOTE_BREAK.split(block.text)):
-            yield replace(block, text=re.sub(r"^(?:[ \t]*>[ \t]*\n)+", "", "".join(group)).rstrip("\n"))
+        for piece in _cut_text(block, _QUOTE_BREAK.split(block.text)):
+            yield replace(piece, text=re.sub(r"^(?:[ \t]*>[ \t]*\n)+", "", piece.text))
     else:
         yield block
 
@@ -41,11 +42,48 @@ def pieces(block: Block) -> Iterator[Block]:
 def _list_pieces(block: Block) -> Iterator[Block]:
     first = _MARKER.match(block.items[0])
     number = int(first.group(2)) if first else 1
+    places = block.cuts if len(block.cuts) == len(block.items) else _places_of_items(block)
+    done = 0
     for index, group in enumerate(_groups(block.items)):
         if block.ordered and index:
-            group[0] = _renumbered(group[0], number)
-        yield replace(block, text="\n".join(group), items=tuple(group))
-        number += len(group)
+            group[0] = _renumbered(group[0], number + done)
+        start, end = places[done][0], places[done + len(group) - 1][1]
+        cuts = block.cuts[done : done + len(group)]
+        yield replace(block, text="\n".join(group), items=tuple(group), start=start, end=end, cuts=cuts)
+        done += len(group)
+
+
+def _places_of_items(block: Block) -> list[tuple[int, int]]:
+    """Where in the source each item stands. A list that is nowhere there (``start`` is its ``end``) stays so."""
+    if block.start == block.end:
+        return [(block.start, block.end)] * len(block.items)
+    places: list[tuple[int, int]] = []
+    position = 0
+    for item in block.items:
+        position = max(position, block.text.find(item, position))
+        places.append((block.start + position, block.start + position + len(item)))
+        position += len(item)
+    return places
+
+
+def _cut_text(block: Block, texts: Sequence[str]) -> Iterator[Block]:
+    """``texts`` in groups, each with its own range of the source: what is told of a piece must stand in it."""
+    lengths = list(accumulate((end - start for start, end in block.cuts), initial=0))
+
+    def source(position: int) -> int:
+        if block.start == block.end:
+            return block.start
+        if not block.cuts:
+            return block.start + position
+        index = min(bisect_right(lengths, position), len(block.cuts)) - 1
+        return block.cuts[index][0] + position - lengths[index]
+
+    position = 0
+    for group in _groups(texts):
+        text = "".join(group)
+        start, end = source(position), source(position + len(text.rstrip()))
+        position += len(text)
+        yield replace(block, text=text.strip(), start=start, end=max(start, end), cuts=())
 
 
 def _opened_item(block: Block) -> Iterator[Block]:

@@ -10,7 +10,7 @@ import pytest
 from kb_pipeline.errors import MassDeletionError
 from kb_pipeline.models import BuildPlan, DocumentState
 from kb_pipeline.planning.planner import check_deletions, data_version, documents_known, pages_fingerprint
-from kb_pipeline.planning.state import DocumentStatus, count_states, document_states
+from kb_pipeline.planning.state import FRAGMENT_REASON, DocumentStatus, count_states, document_states
 
 World = Any
 
@@ -83,7 +83,7 @@ class TestStates:
             "bad.md": ("failed", "reason"),
             "changed.md": ("pending", "changed, or its pages are not whole"),
             "empty.md": ("empty", "empty"),
-            "frag.md": ("fragment", ""),
+            "frag.md": ("fragment", FRAGMENT_REASON),
             "gone.md": ("removed", "the raw document is gone"),
             "held.md": ("held", "held: reason"),
             "new.md": ("pending", "new"),
