@@ -290,3 +290,25 @@ def test_a_git_checkout_of_another_branch_is_followed(built: Workshop) -> None:
     built.build()
     assert built.asked() == []
     assert "9 秒" not in built.manifest()
+
+
+def test_the_handed_case_ingest_resume_asks_again_only_for_what_failed(
+    cases: Path, tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    shop = Workshop(tmp_path / "resume", instance)
+    texts = {file.name: file.read_text() for file in sorted((cases / "ingest-resume/files/raw").iterdir())}
+    for name, text in texts.items():
+        shop.write(name, text)
+    rewriter = shop.rewriter_of(shop.open())
+    rewriter.fails = {"3.md"}
+    first = shop.build()
+    assert shop.asked() == ["1.md", "2.md", "3.md", "4.md", "5.md"]
+    assert {outcome.document: outcome.state.value for outcome in first.sync.outcomes if outcome.document == "3.md"} == {
+        "3.md": "failed"
+    }
+    assert len([outcome for outcome in first.sync.outcomes if outcome.state.value in {"ingested", "fragment"}]) == 4
+    rewriter.fails = set()
+    shop.build()
+    assert shop.asked() == ["3.md"]
+    shop.build()
+    assert shop.asked() == []

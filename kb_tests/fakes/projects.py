@@ -43,6 +43,7 @@ class CountingRewriter:
     def __init__(self, inner: object) -> None:
         self._inner = inner
         self.asked: list[str] = []
+        self.fails: set[str] = set()
 
     @property
     def name(self) -> str:
@@ -56,7 +57,7 @@ class CountingRewriter:
         from kb_pipeline.errors import TransientProviderError
 
         self.asked.append(document.path)
-        if "POISON" in document.text:
+        if "POISON" in document.text or document.path in self.fails:
             raise TransientProviderError("the vendor answered 429 to the end")
         outcome: RewriteOutcome = self._inner.rewrite(document, context)  # type: ignore[attr-defined]
         return outcome
@@ -91,6 +92,11 @@ class Workshop:
             self.rewriter = CountingRewriter(project.rewriter)
         project.__dict__.update(vector_store=self.store, embedder=self.embedder, rewriter=self.rewriter)
         return project
+
+    def rewriter_of(self, project: Project) -> CountingRewriter:
+        """The rewriter that every build of this workshop uses."""
+        assert self.rewriter is not None, project.root
+        return self.rewriter
 
     def build(self, **request: object) -> BuildResult:
         """One ``kb build`` in a process of its own."""
