@@ -41,7 +41,10 @@ def build(
     wait: Annotated[float, typer.Option("--wait", help="Seconds to wait for a build that is running.", min=0)] = 600.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Compile what changed under raw/, link it, embed it and publish. Does nothing when nothing changed."""
+    """Compile what changed and publish it.
+
+    Compiles, links and embeds what changed under raw/ and publishes a snapshot; does nothing when nothing changed.
+    """
     started = time.monotonic()
     kb = open_project(project)
     problems = [] if plan or only_embeddings else _fetch(kb, wait)

@@ -7,7 +7,10 @@ from kb_pipeline.cli.options import JsonOption, ProjectOption
 
 
 def config(project: ProjectOption = None, as_json: JsonOption = False) -> None:
-    """Print the effective configuration with the origin of each value; passwords are masked."""
+    """Every effective setting and its origin.
+
+    Flag, environment, kb.yml with the line, or default; passwords are masked.
+    """
     settings = open_project(project).settings
     masked, origins = settings.masked(), settings.origins
     if as_json:

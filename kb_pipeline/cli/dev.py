@@ -19,7 +19,10 @@ def dev(
     port: Annotated[int, typer.Option("--port", help="Port of the webserver.", min=1, max=65535)] = 3000,
     host: Annotated[str, typer.Option("--host", help="Address to listen on; the UI has no login.")] = "127.0.0.1",
 ) -> None:
-    """Start webserver and daemon: lineage, partitions, checks, sensor and schedule in the browser. Ctrl-C ends both."""
+    """Open the Dagster UI on this project.
+
+    Webserver and daemon: lineage, partitions, checks, sensor and schedule in the browser. Ctrl-C ends both.
+    """
     kb = open_project(project)
     program = Path(sys.executable).with_name("dagster")
     if not program.exists():

@@ -33,7 +33,10 @@ class Diagnosis:
 
 
 def doctor(project: ProjectOption = None, as_json: JsonOption = False) -> None:
-    """Check Python, packages, configuration, folders, database, embedding model and Dagster. Exit code 1: an error."""
+    """Is everything here that a build needs?
+
+    Python, packages, configuration, folders, disk, database, embedding model, Dagster. Exit code 1: an error.
+    """
     diagnoses = list(_diagnose(project))
     if as_json:
         out_json([{name: getattr(item, name) for name in item.__slots__} for item in diagnoses])

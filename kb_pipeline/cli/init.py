@@ -31,7 +31,10 @@ def init(
         Literal["zh-TW", "en"], typer.Option("--language", help="Language of connecting words.")
     ] = "zh-TW",
 ) -> None:
-    """Write kb.yml and the rest into a folder. What is there already stays as it is."""
+    """Start a new knowledge base in a folder.
+
+    Writes kb.yml and the rest; what is there already stays as it is.
+    """
     root = folder.expanduser().resolve()
     templates = files("kb_pipeline.cli") / "templates"
     made: list[str] = []

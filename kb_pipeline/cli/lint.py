@@ -22,7 +22,10 @@ def lint(
     fix: Annotated[bool, typer.Option("--fix", help="Mend what is mechanical, then judge.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check front matter, lengths, headings, links, scopes and the wiki as a whole. Exit code 1: there are errors."""
+    """Check the pages; mend what is mechanical.
+
+    Front matter, lengths, headings, links, scopes and the wiki as a whole. Exit code 1: there are errors.
+    """
     from kb_pipeline.lint import render_text, to_json
 
     kb = open_project(project)

@@ -18,7 +18,10 @@ def manifest(
     report: Annotated[bool, typer.Option("--report", help="Size, fattest pages and pages left out.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the manifest of the published snapshot, whole or one domain."""
+    """The published list of pages, for a model.
+
+    Whole, or one domain; --report tells its size and which pages cost most.
+    """
     snapshot = open_project(project).snapshot()
     figures = json.loads(snapshot.text("manifest.json"))
     names = figures.pop("domains")

@@ -29,7 +29,10 @@ def search(
     top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="How many pages.", min=1, max=100)] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find pages in Chinese and English at once. Keywords alone need neither database nor model."""
+    """Find pages, in Chinese and English at once.
+
+    Keywords alone need neither database nor model; --hybrid asks the vectors too.
+    """
     if not query.strip():
         raise UsageError("the query is empty; write a question or some words")
     kb = open_project(project)

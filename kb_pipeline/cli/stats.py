@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def stats(project: ProjectOption = None, as_json: JsonOption = False) -> None:
-    """Pages by domain and status, edges, communities, orphans, rows of vectors by model, space on disk."""
+    """The knowledge base in figures.
+
+    Pages by domain and status, edges, communities, orphans, rows of vectors by model, space on disk.
+    """
     kb = open_project(project)
     wiki = kb.graph()
     pages = kb.pages.load_all().values()

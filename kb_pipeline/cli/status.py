@@ -22,7 +22,10 @@ def status(
     every: Annotated[bool, typer.Option("--all", help="List unchanged and ignored documents too.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which documents are new, changed, held, failed or ignored, and why. Looks at the disk alone."""
+    """State of every document, and why.
+
+    New, changed, held, failed, ignored; what is published and how old it is. Looks at the disk alone.
+    """
     from kb_pipeline.planning.state import count_states, document_states
 
     kb = open_project(project)

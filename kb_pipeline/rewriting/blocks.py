@@ -130,7 +130,7 @@ def _top_level(tokens: list[Token], lines: list[str], starts: list[int]) -> list
             block = _drawn(block)
         elif block.kind is BlockKind.PARAGRAPH and _LABELLED.match(text):
             items = tuple(f"- {line.strip()}" for line in text.split("\n"))
-            cuts = tuple(zip(starts[first:last], starts[first + 1 : last] + [block.end], strict=True))
+            cuts = tuple(zip(starts[first:last], [*starts[first + 1 : last], block.end], strict=True))
             block = replace(block, kind=BlockKind.LIST, text="\n".join(items), items=items, cuts=cuts)
         elif block.kind is BlockKind.LIST:
             block = replace(block, items=_items(tokens, index, lines, last), ordered=token.type[0] == "o")
