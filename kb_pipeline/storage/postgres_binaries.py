@@ -22,7 +22,7 @@ from kb_pipeline.errors import DatabaseUnavailableError
 
 BINDIR_VARIABLE = "KB_PG_BINDIR"
 SYSTEM_STATE = Path("/var/lib/kb-pipeline")
-UNSAFE_IN_SHELL = frozenset("\"$`\\\n")
+UNSAFE_IN_SHELL = frozenset('"$`\\\n')
 """initdb quotes its own path for a shell with double quotes only."""
 
 
@@ -206,7 +206,9 @@ def _copy(bindir: Path, state: Path) -> Path:
                 scratch.rename(target)
         except OSError as error:
             if not target.is_dir():
-                raise DatabaseUnavailableError(f"The PostgreSQL binaries could not be copied to {target}: {error}") from error
+                raise DatabaseUnavailableError(
+                    f"The PostgreSQL binaries could not be copied to {target}: {error}"
+                ) from error
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     return target / package.name / installed.name / "bin"

@@ -8,7 +8,7 @@ front matter (``markdown.pages``); the page's problems stay reported, and it cou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kb_pipeline.errors import UnreadableTextError
@@ -40,13 +40,28 @@ def _is_broken(page: WikiPage) -> bool:
     return any(problem.code.startswith("front-matter-") for problem in page.problems)
 
 
+def _block_lines(lines: Sequence[str]) -> Iterator[str]:
+    """The lines of the first block, and of one that follows it at once."""
+    fences = 0
+    for line in lines:
+        if line.startswith(("---", "...")):
+            fences += 1
+            if fences == 3:
+                return
+        elif line.startswith("# ") or (fences == 1 and line.strip()):
+            return
+        else:
+            yield line
+
+
 def _kept(text: str) -> Iterator[str]:
-    """The lines of the block that belong to ``sources`` and ``compiled``: of a conflict, our side."""
+    """The lines of the block that belong to ``sources`` and ``compiled``: of a conflict, our side.
+
+    A block that somebody put before the product's own is passed over: the second one is read too.
+    """
     inside = theirs = False
     seen: set[str] = set()
-    for line in text.split("\n")[1:_LONGEST_BLOCK]:
-        if line.startswith(("---", "...", "# ")):
-            return
+    for line in _block_lines(text.split("\n")[1:_LONGEST_BLOCK]):
         if line.startswith(("<<<<<<<", "=======", ">>>>>>>", "|||||||")):
             theirs = line[0] in "=|"
             continue

@@ -43,9 +43,7 @@ class PgVectorStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def stored_hashes(
-        self, model_version: str, concepts: Collection[str] | None = None
-    ) -> dict[tuple[str, str], str]:
+    def stored_hashes(self, model_version: str, concepts: Collection[str] | None = None) -> dict[tuple[str, str], str]:
         """(concept_name, section_id) → content_hash of a model's rows: of all, or of the named concepts."""
         with self._reading(model_version) as (session, partition):
             if partition is None:
@@ -57,9 +55,7 @@ class PgVectorStore:
                 rows = session.execute(partition.sql(query), (list(concepts),))
             return {(name, section): content for name, section, content in rows}
 
-    def page_stamps(
-        self, model_version: str, concepts: Collection[str] | None = None
-    ) -> dict[str, tuple[str, int]]:
+    def page_stamps(self, model_version: str, concepts: Collection[str] | None = None) -> dict[str, tuple[str, int]]:
         """concept_name → the stamp given to ``apply`` and the rows there are, of all pages with rows or of the named.
 
         The stamp is "" where the rows are not those that were written with it.

@@ -92,6 +92,14 @@ def test_a_page_with_broken_yaml_is_never_written_over(bench: Bench, *, moved: b
     assert bench.sync().calls == 0, "it has a page beside the broken one, and comes to rest"
 
 
+def test_a_block_that_somebody_put_before_the_front_matter_does_not_make_the_page_a_strangers(bench: Bench) -> None:
+    page = bench.page("svc/beta.md")
+    page.write_text("---\ntitle: second\n---\n" + page.read_text())
+    before = bench.pages()
+    assert bench.sync().calls == 0
+    assert bench.pages() == before
+
+
 def test_a_page_with_bytes_that_are_no_text_stops_nothing(bench: Bench) -> None:
     bench.page("svc/bad.md").write_bytes(b"\xff\xfe\x00\xd8\x81")
     bench.write("svc/beta.md", document("beta", 9))
