@@ -13,9 +13,7 @@ _FENCE = re.compile(r"[ \t]{0,3}(?:>[ \t]?)*[ \t]*(`{3,}|~{3,})(.*)$")
 _RULE = re.compile(
     r"^[ \t>]*(?:(?:[-*_=][ \t]*){3,}|\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*)$", re.MULTILINE
 )
-_BEFORE = re.compile(
-    r"^[ \t]*(?:(?:>|[-*+]|\#{1,6})[ \t]+|>)+(?:\[[ xX]\][ \t]+|\[![A-Za-z]+\][-+]?)?", re.MULTILINE
-)
+_BEFORE = re.compile(r"^[ \t]*(?:(?:>|[-*+]|\#{1,6})[ \t]+|>)+(?:\[[ xX]\][ \t]+|\[![A-Za-z]+\][-+]?)?", re.MULTILINE)
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\[\]\n]*)\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]*)(?:\\?\|([^\[\]\n]*))?\]\]")
 # Named one by one: <your-token> and List<String> are words.

@@ -11,6 +11,7 @@ from kb_pipeline.lint.front_matter_rules import INBOX
 from kb_pipeline.lint.policy import LintPolicy
 from kb_pipeline.lint.vocabulary import ANNOUNCEMENT
 from kb_pipeline.models import Finding, PageStatus, WikiPage
+from kb_pipeline.text.backticks import code_spans
 
 _NO_PARAGRAPH = re.compile(r"[-*+]\s|\d+[.)]\s|\||```|~~~|<(?!!--)")
 _MARKUP = str.maketrans("", "", "`*\\")
@@ -73,10 +74,15 @@ def heading_rules(page: WikiPage) -> Iterator[Finding]:
         yield rules.HEADING_TOO_DEEP.at(page, line=deep[0].line, heading=deep[0].text, level=deep[0].level, more=more)
 
 
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_TABLE_OPENED = re.compile(r"<table(?=[\s>])", re.IGNORECASE)
+_TABLE_CLOSED = re.compile(r"</table\s*>", re.IGNORECASE)
+
+
 def table_rules(page: WikiPage) -> Iterator[Finding]:
     """Rows that go on after a heading: CommonMark ends the table there, so that they have lost their header."""
     outline = page.outline
-    html = "<table" in page.body
+    html = _TABLE_OPENED.search(page.body) is not None
     if not outline.tables and not html:
         return
     lines = page.body.split("\n")
@@ -116,7 +122,14 @@ def _open_html_tables(page: WikiPage, lines: list[str]) -> int:
     """How many ``<table>`` outside code are not closed at the end of ``lines``, the body's first ones."""
     fenced = {number for fence in page.outline.fences for number in range(fence.line, fence.end_line + 1)}
     prose = "\n".join(line for number, line in enumerate(lines, page.body_line) if number not in fenced)
-    return prose.count("<table") - prose.count("</table")
+    prose = "\n".join(map(_without_code, _BLANK_LINE.split(prose)))
+    return len(_TABLE_OPENED.findall(prose)) - len(_TABLE_CLOSED.findall(prose))
+
+
+def _without_code(paragraph: str) -> str:
+    for start, end, _, _ in reversed(list(code_spans(paragraph))):
+        paragraph = paragraph[:start] + paragraph[end:]
+    return paragraph
 
 
 def fence_rules(page: WikiPage) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kb_pipeline.rewriting.blocks import Block, BlockKind
+from kb_pipeline.rewriting.blocks import Block, BlockKind, fenced
 from kb_pipeline.rewriting.conclusion import Conclusion
 from kb_pipeline.rewriting.condense import ANAPHORA, unwrapped
 from kb_pipeline.rewriting.fields import RawFields
@@ -77,11 +77,24 @@ def with_document_facts(part: Part, fields: RawFields, words: Words) -> Part:
     added: list[Section] = []
     if fields.facts:
         items = tuple(f"- {key}{words.colon}{value}" for key, value in fields.facts)
-        added.append(Section(words.document_facts, (), (Block(BlockKind.LIST, "\n".join(items), 0, 0, items=items),)))
+        listed = Block(BlockKind.LIST, "\n".join(items), 0, 0, items=items)
+        # What could not be read of the front matter may stand at the end of this part already.
+        last = part.sections[-1] if part.sections and fields.unread else None
+        if last is not None and last.heading == words.document_facts:
+            part = replace(part, sections=(*part.sections[:-1], replace(last, blocks=(listed, *last.blocks))))
+        else:
+            added.append(Section(words.document_facts, (), (listed,)))
     if fields.related:
         items = tuple(f"- {link_to(target)}" for target in fields.related)
         added.append(Section(words.see_also, (), (Block(BlockKind.LIST, "\n".join(items), 0, 0, items=items),)))
     return replace(part, sections=(*part.sections, *added))
+
+
+def unread_section(fields: RawFields, words: Words) -> tuple[Section, ...]:
+    """Front matter that could not be read, as it was written: its facts are the document's all the same."""
+    texts = (fenced(block.text, "yaml") for block in fields.unread)
+    blocks = tuple(Block(BlockKind.CODE, text, 0, 0) for text in texts)
+    return (Section(words.document_facts, (), blocks),) if blocks else ()
 
 
 def with_named_lead(part: Part, words: Words, subtitle: str) -> Part:

@@ -125,7 +125,7 @@ def _top_level(tokens: list[Token], lines: list[str], starts: list[int]) -> list
         if token.type == "heading_open":
             block = _heading(block, token, tokens[index + 1].content)
         elif token.type == "code_block":
-            block = replace(block, text=_fenced(token.content))
+            block = replace(block, text=fenced(token.content))
         elif block.kind is BlockKind.PARAGRAPH and _DRAWN.match(text):
             block = _drawn(block)
         elif block.kind is BlockKind.PARAGRAPH and _LABELLED.match(text):
@@ -173,14 +173,15 @@ def _drawn(block: Block) -> Block:
     if len(rows) > 2 and rows[0].startswith("|") and re.fullmatch(r"[\s|:-]*-[\s|:-]*", rows[1]):
         columns = max(1, len(re.findall(r"(?<!\\)\|", rows[0].strip("|"))) + 1)
         return replace(block, kind=BlockKind.TABLE, text="\n".join([rows[0], "|" + " --- |" * columns, *rows[2:]]))
-    return replace(block, kind=BlockKind.CODE, text=_fenced(block.text))
+    return replace(block, kind=BlockKind.CODE, text=fenced(block.text))
 
 
-def _fenced(content: str) -> str:
+def fenced(content: str, language: str = UNKNOWN_LANGUAGE) -> str:
+    """A code block of ``content``, its fence longer than any in it."""
     content = content.strip("\n")
     longest = max((len(run) for run in re.findall(r"`{3,}", content)), default=2)
     mark = "`" * (longest + 1)
-    return f"{mark}{UNKNOWN_LANGUAGE}\n{content}\n{mark}"
+    return f"{mark}{language}\n{content}\n{mark}"
 
 
 def _repair(tokens: list[Token], lines: list[str]) -> None:

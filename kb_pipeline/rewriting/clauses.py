@@ -34,11 +34,17 @@ _MARKS = (
 _CUT = re.compile(_MARKS + r"|\n[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]|>|\n)|\n(?=[^\n:：]{1,40}[:：])")
 """Where a clause ends. A single line break is a soft wrap, unless an item or a quote's line begins."""
 
+_CLOSED_BY = {"（": "）", "(": ")", "[": "]", "「": "」", "『": "』", "【": "】", "<": ">"}
+_BRACKET = re.compile(r"[（）()\[\]「」『』【】]|<(?=[^\W\d])|(?<![-=])>")
+
+_ANCHOR = re.compile(r"(\[\[[^\[\]|#\n]+)#[^\[\]|\n]*(?=\]\])")
+"""Of a wikilink that is shown by its target: where in a page it leads is nothing to search for."""
+
 _LABEL = re.compile(r"^[^:：]{1,24}[:：]\s*\S")
 TRIM = " \t,，、;；:：.。!！?？–—>|「」『』"
 _LEADING_WORDS = re.compile(
     r"^(?:and|but|or|so|then|also|please|note that|however|therefore|thus)\s+"
-    r"|^(?:並且|並|而|但|且|也|就|則|請|因此|所以|此外)(?=\S{3})",
+    r"|^(?:並且|並|而|但|且|也|就|則|請|因此|所以|此外|的(?!確|士))(?=\S{3})",
     re.IGNORECASE,
 )
 _NO_SUBJECT = re.compile(
@@ -111,7 +117,7 @@ def _command_clauses(block: Block, facts: FactIndex, place: int, bonus: float) -
     """The first commands of a code block: what a runbook is searched for."""
     commands = [fact for fact in facts.between(block.start, block.end) if fact.kind is FactKind.COMMAND]
     for fact in commands[:2]:
-        text = " ".join(fact.text.strip(" `$#>").split())
+        text = balanced(" ".join(fact.text.lstrip(" `$#>").rstrip(" `").split()))
         if (
             6 <= len(text) <= _WIDEST_LATIN
             and ";" not in text
@@ -161,7 +167,8 @@ def _block_clauses(block: Block, facts: FactIndex, place: int, bonus: float) -> 
     for start, end in zip(cuts[::2], cuts[1::2], strict=True):
         inside = facts.between(start, end)
         telling = bool(inside) or _TELLS.search(text, start, end) is not None
-        clause = tidy(text[start:end]) if telling else ""
+        closed = end + 1 if _opens_more(text, start, end) and text[end : end + 1] in {"）", ")"} else end
+        clause = tidy(text[start:closed]) if telling else ""
         if not clause:
             continue
         weight = max((_WEIGHTS.get(fact.kind, 0.5) for fact in inside), default=0.0)
@@ -172,6 +179,10 @@ def _block_clauses(block: Block, facts: FactIndex, place: int, bonus: float) -> 
         yield Clause(
             clause, start, score, place, frozenset(fact.normal for fact in inside if fact.kind is not FactKind.URL)
         )
+
+
+def _opens_more(text: str, start: int, end: int) -> bool:
+    return any(text.count(mark, start, end) > text.count(_CLOSED_BY[mark], start, end) for mark in ("（", "("))
 
 
 def _form(clause: str, inside: Sequence[object]) -> float:
@@ -208,11 +219,40 @@ def _form(clause: str, inside: Sequence[object]) -> float:
 
 def tidy(text: str) -> str:
     """A piece of text as an item: plain, without marks and joining words at its ends, brackets closed."""
-    clause = plain(without_block_marks(text)).strip(TRIM)
+    clause = _trimmed(plain(_ANCHOR.sub(r"\1", without_block_marks(text))))
     for _ in range(2):
         clause = _LEADING_WORDS.sub("", clause)
-    for opening, closing in ("（）", "()", "[]", "「」"):
-        if clause.count(opening) > clause.count(closing):
-            before = clause[: clause.rindex(opening)].strip(TRIM)
-            clause = before if len(before) >= 4 else clause
-    return clause.replace("、", " / ").strip(TRIM)
+    return balanced(_trimmed(clause.replace("、", " / ")))
+
+
+def balanced(text: str) -> str:
+    """A text that may have been cut, without what follows a bracket or placeholder that is not closed; "" when hardly
+    anything stands before it."""
+    opened: list[tuple[int, str]] = []
+    for match in _BRACKET.finditer(text):
+        mark = match.group()
+        if mark in _CLOSED_BY:
+            opened.append((match.start(), _CLOSED_BY[mark]))
+        elif any(closing == mark for _, closing in opened):
+            while opened.pop()[1] != mark:
+                pass
+    if opened:
+        before = text[: opened[0][0]].strip(TRIM)
+        # Of a name like <layer>_<topic> no half is a name.
+        joined = not text[opened[0][0] - 1].isspace() and opened[0][1] == ">" if opened[0][0] else False
+        return balanced(before) if len(before) >= 4 and not joined else ""
+    return text
+
+
+def _trimmed(text: str) -> str:
+    """Without marks at its ends, but for one that closes or opens what is inside."""
+    text = text.strip()
+    clause = text.strip(TRIM)
+    start = text.find(clause)
+    end = start + len(clause)
+    for opening, closing in (("<", ">"), ("「", "」"), ("『", "』")):
+        if clause.count(opening) > clause.count(closing) and text.startswith(closing, end):
+            return clause + closing
+        if clause.count(closing) > clause.count(opening) and text.endswith(opening, 0, start):
+            return opening + clause
+    return clause

@@ -7,10 +7,10 @@ Belongs here: status, tags, aliases, successors, leftover facts. Does not belong
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kb_pipeline.markdown.front_matter import as_text_list, split_front_matter
+from kb_pipeline.markdown.front_matter import FrontMatter, as_text_list, split_front_matter
 from kb_pipeline.models import PageStatus
 from kb_pipeline.rewriting.inline import plain
 from kb_pipeline.text.facts import extract_facts
@@ -74,6 +74,7 @@ _NOISE_KEY = re.compile(
     re.IGNORECASE,
 )
 _MOST_FACTS = 12
+_SECOND = "front-matter-second"
 _BODY_STATUS = re.compile(
     r"^[ \t>*_-]*(?:status|狀態)[*_ \t]*[:：][*_ \t]*(?P<state>[^\n]{3,160})$|^#{2,3}[ \t]*(?:status|狀態)[ \t]*\n+(?P<below>[^\n]{3,160})$",
     re.IGNORECASE | re.MULTILINE,
@@ -81,9 +82,18 @@ _BODY_STATUS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadBlock:
+    """Front matter as written that could not be read, or not all of it: ``message`` says why, ``line`` is the file's."""
+
+    text: str
+    message: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class RawFields:
     """``successor`` is a link target as written; ``facts`` are ``key: value`` pairs for readers, ``extra`` the rest
-    that is worth keeping in the page's front matter; ``related`` are link targets as written."""
+    that is worth keeping in the page's front matter; ``related`` are link targets as written; ``unread`` must be kept as text."""
 
     values: Mapping[str, object]
     body: str
@@ -100,6 +110,7 @@ class RawFields:
     related: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     extra: Mapping[str, object]
+    unread: tuple[UnreadBlock, ...] = ()
 
 
 def read_fields(text: str, metadata: Mapping[str, str]) -> RawFields:
@@ -107,10 +118,15 @@ def read_fields(text: str, metadata: Mapping[str, str]) -> RawFields:
     matter = split_front_matter(text)
     values: dict[str, object] = {**metadata, **matter.fields}
     body = matter.body
-    if any(problem.code == "front-matter-second" for problem in matter.problems):
+    unread = list(_unread(matter, 0))
+    if matter.block is not None:
+        above = matter.body_line - 1 + body[: len(body) - len(body.lstrip())].count("\n")
         second = split_front_matter(body.lstrip())
-        values = {**second.fields, **values}
-        body = second.body
+        left = list(_unread(second, above))
+        if left or any(problem.code == _SECOND for problem in matter.problems):
+            values = {**second.fields, **values}
+            body = second.body
+            unread += left
     lowered = {key.casefold(): value for key, value in reversed(values.items())}
     successor = next((found for key in _SUCCESSOR_KEYS if (found := _text(lowered.get(key)))), None)
     facts, extra = _leftover(values)
@@ -131,7 +147,15 @@ def read_fields(text: str, metadata: Mapping[str, str]) -> RawFields:
         related=tuple(dict.fromkeys(target for key in _RELATED_KEYS for target in as_text_list(lowered.get(key)))),
         facts=facts,
         extra=extra,
+        unread=tuple(unread),
     )
+
+
+def _unread(matter: FrontMatter, above: int) -> Iterator[UnreadBlock]:
+    """The block, if the parser had to leave out some of it; ``above`` counts the lines of the file before it."""
+    problem = next((problem for problem in matter.problems if problem.code != _SECOND), None)
+    if matter.block is not None and problem is not None:
+        yield UnreadBlock(matter.block.strip("\n"), problem.message, above + (problem.line or 1))
 
 
 def _status(lowered: Mapping[str, object], body: str, successor: str | None) -> PageStatus:

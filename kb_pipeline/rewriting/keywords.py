@@ -32,6 +32,10 @@ from kb_pipeline.text.glossary import Glossary
 
 FEWEST, MOST = 3, 9
 _LONGEST = 40
+_MOST_NUMBERED = 2
+"""Of names that differ in their numbers only (srv-0001, srv-0002 …): a table of them tells nothing else."""
+
+_DIGITS = re.compile(r"\d+")
 _WRITTEN = 12.0
 """Weight of the author's own keywords: above all that is found."""
 
@@ -45,6 +49,12 @@ _COMPOUND = re.compile(
 _LATIN_WORD = re.compile(
     r"(?<![A-Za-z0-9_.])[A-Za-z](?:[A-Za-z0-9.+#]*[A-Za-z0-9+#])?(?:[-_][A-Za-z0-9+#]+)*(?![A-Za-z0-9_])"
 )
+_TARGET = re.compile(
+    r"https?://\S+|\]\((?:<[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+[\"'(][^\n]*?[\"')])?\)|\]\[[^\]\n]*\]"
+)
+_WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|([^\[\]\n]*)|(?:[^\[\]|#\n]*/)?([^\[\]|#/\n]*)(?:#[^\[\]|\n]*)?)\]\]")
+"""By its label, else by the name of the page alone: a folder or an anchor is nothing that its readers would look for."""
+
 _ADDRESS = re.compile(r"https?://\S+|(?:[\w-]+\.){2,}[\w-]+|(?<!\w)(?:\.{0,2}/)?[\w.-]+/[\w./-]+")
 
 
@@ -55,11 +65,14 @@ class _Bag:
     weights: dict[str, float]
     written: dict[str, str]
 
-    def add(self, term: str, weight: float) -> None:
+    def add(self, term: str, weight: float, *, named: bool = False) -> None:
+        """A stop word is a keyword only where the author or the glossary (``named``) says so."""
         term = term.strip(" .,:;，。、：；-_/'\"“”*`")
         if not 2 <= len(term) <= _LONGEST or not re.search(r"[^\W\d_]", term):
             return
         key = fold(term)
+        if weight < _WRITTEN and not named and key.strip("'") in LATIN_STOP:
+            return
         self.written.setdefault(key, term)
         self.weights[key] = self.weights.get(key, 0.0) + weight
 
@@ -126,6 +139,7 @@ def _ranked(bag: _Bag, evidence: str, known: frozenset[str]) -> list[str]:
     ranked = sorted(bag.weights, key=lambda key: (-bag.weights[key], order[key]))
     chosen: list[str] = []
     contained: list[str] = []
+    numbered: Counter[str] = Counter()
     for key in ranked:
         if len(chosen) >= MOST:
             break
@@ -135,6 +149,11 @@ def _ranked(bag: _Bag, evidence: str, known: frozenset[str]) -> list[str]:
         if has_cjk(key) and bag.weights[key] < _WRITTEN and any(key in fold(other) for other in chosen):
             contained.append(bag.written[key])
             continue
+        if bag.weights[key] < _WRITTEN and key not in known and _DIGITS.search(key):
+            series = _DIGITS.sub("0", key)
+            numbered[series] += 1
+            if numbered[series] > _MOST_NUMBERED:
+                continue
         chosen.append(bag.written[key])
     return chosen + contained[: max(0, FEWEST - len(chosen))]
 
@@ -193,7 +212,8 @@ def _parenthesised(text: str) -> Iterator[tuple[str, str]]:
 
 def plain_lines(text: str) -> str:
     """Links and code without their marks and addresses, line by line."""
-    bare = re.sub(r"https?://\S+|\]\([^)\s]*\)|\]\[[^\]\n]*\]", "\x00", text)
+    bare = _WIKILINK.sub(r" \1\2 ", text)
+    bare = _TARGET.sub("\x00", bare)
     return re.sub(r"[\[\]\x00]", " ", re.sub(r"[`*]", "", bare))
 
 
@@ -253,21 +273,21 @@ def _add_glossary(bag: _Bag, glossary: Glossary, text: str) -> frozenset[str]:
     for entry in glossary.terms_in(text):
         weight = 1.2 + 0.3 * min(4, max(folded.count(fold(form)) for form in entry.forms))
         for form in entry.proper_forms:
-            bag.add(form, weight)
+            bag.add(form, weight, named=True)
             known.add(fold(form))
     return frozenset(known)
 
 
 def _fallback(title: str, document: str, path: str) -> Iterator[str]:
-    """For a document with hardly a term: words of its title, name and text as they come, then its names as a whole."""
+    """For a document with hardly a term: words of its title, name and text as they come, and its names as a whole."""
     stem = re.sub(r"\.(?:md|markdown|mdx|txt)$", "", path.rpartition("/")[2], flags=re.IGNORECASE)
-    texts = (title, stem, plain_lines(document)[:3000])
+    texts = (title, stem, plain_lines(document[:6000])[:3000])
     for text in texts:
         yield from (word for word in _LATIN_WORD.findall(text) if word.casefold() not in LATIN_STOP and len(word) > 1)
         for run in RUN.findall(text):
             yield from (piece for piece in FUNCTION_WORDS.split(run) if 2 <= len(piece) <= LONGEST_TERM)
+    yield from (*title.split("\n"), stem)
     for text in texts:
-        yield from (word for word in _LATIN_WORD.findall(text) if len(word) > 1)
         yield from (run[:4] for run in RUN.findall(text))
         yield from re.findall(r"[^\W\d_]{2,}", text)
-    yield from (stem, *reversed(path.split("/")))
+    yield from reversed(path.split("/"))

@@ -28,12 +28,13 @@ from kb_pipeline.rewriting.arranging import (
     fitting,
     link_to,
     taken_blocks,
+    unread_section,
     with_conclusion,
     with_document_facts,
     with_named_lead,
     without_moved,
 )
-from kb_pipeline.rewriting.blocks import BlockSource, read_blocks
+from kb_pipeline.rewriting.blocks import BlockSource, fenced, read_blocks
 from kb_pipeline.rewriting.cleaning import clean_body
 from kb_pipeline.rewriting.conclusion import choose_conclusion
 from kb_pipeline.rewriting.condense import (
@@ -45,7 +46,7 @@ from kb_pipeline.rewriting.condense import (
 )
 from kb_pipeline.rewriting.dates import date_of
 from kb_pipeline.rewriting.evidence import FactIndex
-from kb_pipeline.rewriting.fields import RawFields, read_fields
+from kb_pipeline.rewriting.fields import RawFields, UnreadBlock, read_fields
 from kb_pipeline.rewriting.inline import plain
 from kb_pipeline.rewriting.keywords import FEWEST, DocumentTerms, choose_keywords
 from kb_pipeline.rewriting.language import Words, detect_language, words_for
@@ -124,6 +125,7 @@ class OfflineRewriter:
         if len(cleaned.strip()) < MIN_BODY and not is_index and fields.status is not PageStatus.DEPRECATED:
             return Fragment(f"{updated:%Y-%m}", _fragment_text(reading, cleaned))
         drafts, notes = self._drafts(reading, updated, is_index=is_index)
+        notes += tuple(_not_read(block, document.path) for block in fields.unread)
         if len(drafts) == 1 and _is_too_little(drafts[0]):
             return Fragment(f"{updated:%Y-%m}", _fragment_text(reading, cleaned))
         findings = tuple(self._gates(drafts, document)) if self._gates is not None else ()
@@ -245,6 +247,7 @@ def _read(document: RawDocument, context: RewriteContext, fields: RawFields, cle
     source = read_blocks(cleaned)
     outline = read_outline(source, document.path, fields.title, words)
     above, sections = without_empty(outline.sections)
+    sections = (*sections, *unread_section(fields, words))
     outline = replace(outline, lead=(*outline.lead, *above), sections=sections)
     facts = FactIndex.of(source.text)
     prose = read_prose(outline, facts)
@@ -329,8 +332,9 @@ def _aliases(reading: _Reading, title: str) -> tuple[str, ...]:
 
 def _fragment_text(reading: _Reading, cleaned: str) -> str:
     """A fragment keeps its title where its text does not begin with one."""
-    title = reading.fields.title
-    return f"{title}\n\n{cleaned.strip()}" if title and title.casefold() not in cleaned.casefold() else cleaned.strip()
+    title = reading.fields.title if reading.fields.title.casefold() not in cleaned.casefold() else ""
+    unread = (fenced(block.text, "yaml") for block in reading.fields.unread)
+    return "\n\n".join(filter(None, (title, cleaned.strip(), *unread)))
 
 
 def _is_too_little(draft: PageDraft) -> bool:
@@ -347,6 +351,11 @@ def _too_long(draft: PageDraft) -> Finding:
         f"{len(draft.body)} code points, more than {MAX_BODY}: one table or code block is longer than a page; "
         "cut it in the raw document",
     )
+
+
+def _not_read(block: UnreadBlock, path: str) -> Finding:
+    message = f"front matter kept as text: {block.message}; mend it in the raw document"
+    return Finding("raw-front-matter", Severity.WARNING, path, message, block.line)
 
 
 def _metrics(reading: _Reading, drafts: Sequence[PageDraft]) -> dict[str, float]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from kb_pipeline.rewriting.blocks import Block, BlockKind
-from kb_pipeline.rewriting.clauses import FRAGMENT, TOPIC_WORDS, TRIM, Clause, read_clauses, tidy
+from kb_pipeline.rewriting.clauses import FRAGMENT, TOPIC_WORDS, TRIM, Clause, balanced, read_clauses, tidy
 from kb_pipeline.rewriting.condense import FILLER
 from kb_pipeline.rewriting.evidence import FactIndex
 from kb_pipeline.rewriting.inline import plain, shortened
@@ -69,7 +69,7 @@ def summarise(
     summary = _joined(items if is_index else items[:_MOST], words)
     if len(summary) >= SHORTEST:
         return summary
-    told = shortened(TOPIC_WORDS.sub("", plain(conclusion)), LONGEST)
+    told = _cut(TOPIC_WORDS.sub("", plain(conclusion)), LONGEST)
     return told if len(told) >= SHORTEST else _joined([title, *items, *_names_of_sections(part)], words)
 
 
@@ -79,7 +79,7 @@ def _joined(items: Sequence[str], words: Words) -> str:
     for item in items:
         if not item:
             continue
-        longer = f"{line}{words.item_joint}{item}" if line else shortened(item, LONGEST)
+        longer = f"{line}{words.item_joint}{item}" if line else _cut(item, LONGEST)
         if len(longer) <= LONGEST:
             line = longer
     return line
@@ -119,7 +119,7 @@ def _link_labels(part: Part) -> Iterator[str]:
         for line in block.text.split("\n"):
             label = tidy(line) if "](" in line or "[[" in line else ""
             if len(label) > 2 and "://" not in label and not TOPIC_WORDS.search(label):
-                yield shortened(label.replace(";", ","), 60)
+                yield _cut(label.replace(";", ","), 60)
 
 
 def _headings(part: Part) -> Iterator[str]:
@@ -149,7 +149,7 @@ def _plain_clauses(conclusion: str, part: Part) -> Iterator[str]:
         if block.kind is BlockKind.LIST:
             lines += block.items[:6]
         elif block.kind is BlockKind.PARAGRAPH:
-            lines.append(shortened(block.text, 300))
+            lines.append(_cut(block.text, 300))
     for line in lines:
         for piece in re.split(r"[。！？；;、，\n]|,\s|[.!?](?:\s|$)", line):
             clause = tidy(piece)
@@ -177,7 +177,11 @@ def _first_words(part: Part) -> Iterator[str]:
     for block in _all_blocks(part):
         for line in block.text.split("\n"):
             if re.search(r"\w", line) and not line.lstrip().startswith(("```", "~~~")):
-                yield shortened(TOPIC_WORDS.sub("", tidy(line)), 60)
+                yield _cut(TOPIC_WORDS.sub("", tidy(line)), 60)
+
+
+def _cut(text: str, limit: int) -> str:
+    return balanced(shortened(text, limit))
 
 
 def _repeats(text: str, others: Sequence[str]) -> bool:

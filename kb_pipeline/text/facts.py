@@ -27,6 +27,7 @@ from kb_pipeline.text.settings import find_settings
 from kb_pipeline.text.versions import find_versions
 
 _WIDE = re.compile(r"[\u3000\uff01-\uff0b\uff0d-\uff5e]")
+_WIDE_COLON = "\uff1a"
 _WIDE_THOUSANDS = re.compile(r"(?<=[０-９])，(?=[０-９]{3}(?![０-９]))")
 
 
@@ -83,7 +84,8 @@ class _Scan:
         self._values(block, code=True)
 
     def _values(self, block: _Block, *, code: bool) -> None:
-        named = list(_names(block.free))
+        written = self._text[block.offset : block.offset + len(block.free)]
+        named = list(_names(_with_wide_colons(block.free, written)))
         for kind in (FactKind.PATH, FactKind.IDENTIFIER):
             block.claim(kind, (place for its_kind, place in named if its_kind is kind))
         block.claim(FactKind.DATE, (*find_dates(block.free), *find_times(block.free)))
@@ -144,6 +146,16 @@ def _names(text: str) -> Iterator[tuple[FactKind, Found]]:
             ):
                 kind = FactKind.IDENTIFIER  # console.log(…) is a call
             yield kind, (match.start(), match.start() + length, normal)
+
+
+def _with_wide_colons(free: str, written: str) -> str:
+    """A full-width colon ends a label (``Docs：src/app.py``): in names it is none of their own."""
+    if _WIDE_COLON not in written:
+        return free
+    return "".join(
+        _WIDE_COLON if original == _WIDE_COLON and mark == ":" else mark
+        for mark, original in zip(free, written, strict=True)
+    )
 
 
 def _code_spans(free: str, plain: str, markup: Markup) -> Iterator[tuple[FactKind, Found]]:

@@ -61,7 +61,7 @@ _MONEY = re.compile(
 )
 _GRID = re.compile(r"(?P<width>\d(?<![A-Za-z0-9_.]\d)\d{1,4})\s?[x×*]\s?(?P<height>\d{2,5})(?![A-Za-z0-9_.])")
 _PORT = re.compile(
-    r"(?:\bports?|連接埠|通訊埠|埠號|端口|(?<![連通訊])埠)\s*(?:is|為|是|號|[:=#(*`])*\s*(?P<number>\d{2,5})(?![A-Za-z0-9_.%])",
+    r"(?:\bports?|連接埠|通訊埠|埠號|端口|(?<![連通訊])埠)\s*(?:is|為|是|號|[:=#(*`])*\s*(?P<number>\d{2,5})(?![A-Za-z0-9_%]|\.\w)",
     re.IGNORECASE,
 )
 _HTTP = re.compile(

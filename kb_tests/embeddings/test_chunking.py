@@ -92,7 +92,11 @@ def test_headings_longer_than_the_model_leave_room_for_the_text_and_fit_the_data
 
 
 @settings(max_examples=60)
-@given(st.lists(st.sampled_from(["## 甲", "### 乙", "#### 丙", "##", "字。", "", "```", "| a | b |", "- x", "---"]), max_size=25))
+@given(
+    st.lists(
+        st.sampled_from(["## 甲", "### 乙", "#### 丙", "##", "字。", "", "```", "| a | b |", "- x", "---"]), max_size=25
+    )
+)
 def test_whatever_the_page_no_text_is_blank_no_key_twice_and_nothing_is_lost(lines: list[str]) -> None:
     read = page("# 權杖\n\n" + "\n".join(lines) + "\n")
     chunks = chunk_page(read, max_tokens=40)

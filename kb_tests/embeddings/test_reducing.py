@@ -15,7 +15,7 @@ from kb_pipeline.embeddings.reducing import reduce_markdown
     ("markdown", "words"),
     [
         ("**期限**是 _15_ 分鐘，見 `TOKEN_TTL`。", "期限是 15 分鐘，見 TOKEN_TTL。"),
-        ("見 [換發](auth/token.md#x \"y\") 與 [a][ref]", "見 換發 與 a"),
+        ('見 [換發](auth/token.md#x "y") 與 [a][ref]', "見 換發 與 a"),
         ("見 [[token]]、[[token|權杖]]、[[token#期限]]", "見 token、權杖、token 期限"),
         ("![流程圖](img/flow(1).png)", "流程圖"),
         ("![](x.png)", ""),

@@ -36,7 +36,16 @@ def test_a_text_never_has_more_tokens_than_characters(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "tokens"),
-    [("權杖", 2), ("token", 2), ("the token", 3), ("12345", 3), ("a1b2", 4), ("(x)", 3), (" \n\u3000", 0), ("逾時 30 秒", 4)],
+    [
+        ("權杖", 2),
+        ("token", 2),
+        ("the token", 3),
+        ("12345", 3),
+        ("a1b2", 4),
+        ("(x)", 3),
+        (" \n\u3000", 0),
+        ("逾時 30 秒", 4),
+    ],
 )
 def test_tokens_are_estimated(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens

@@ -314,6 +314,14 @@ def test_a_table_of_its_own_after_a_heading_is_fine() -> None:
     assert lint_page(page(body=BODY + table + "\n## 權杖續表\n" + table), POLICY, TODAY) == []
 
 
+@pytest.mark.parametrize(
+    "text", ["用 `<table>` 包起來", "匯出 <table_name> 的 `<table_name>`", "``<table`>``", "`a\n<table> b`"]
+)
+def test_a_table_named_in_code_or_part_of_another_name_is_no_open_table(text: str) -> None:
+    body = f"{BODY}\n{text}，保留 30 天。\n\n## 權杖續表\n\n內容\n"
+    assert "table-across-sections" not in {f.rule for f in lint_page(page(body=body), POLICY, TODAY)}
+
+
 def test_an_html_table_across_a_heading_is_found_and_one_in_code_is_not() -> None:
     split = "\n<table>\n<tr><td>401</td></tr>\n\n## 權杖續表\n\n<tr><td>403</td></tr>\n</table>\n"
     assert "table-across-sections" in {f.rule for f in lint_page(page(body=BODY + split), POLICY, TODAY)}

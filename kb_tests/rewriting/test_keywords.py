@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from kb_pipeline.models import Compiled, RawDocument, RewriteContext
 from kb_pipeline.rewriting.chinese_terms import bare_term
 from kb_pipeline.rewriting.offline import OfflineRewriter
+from kb_pipeline.rewriting.vocabulary import LATIN_STOP
 from kb_pipeline.text.folding import fold
 from kb_pipeline.text.glossary import Glossary, parse_glossary
 
@@ -35,6 +38,29 @@ def test_the_authors_own_keywords_come_before_all_others() -> None:
     found = keywords(f"---\nkeywords: [輪替, rotation]\ntags: devdiary, auth\n---\n# T\n\n{FILLING}")
     assert found[:3] == ("輪替", "rotation", "auth")
     assert "devdiary" not in found
+
+
+def test_a_stop_word_is_never_a_keyword_however_few_others_there_are() -> None:
+    body = "It is what it is and of the same, `is` `setting` (of) THE. " * 8
+    found = keywords(f"# The setting of a thing\n\n{body}")
+    assert len(found) >= 3
+    assert not LATIN_STOP & {fold(keyword) for keyword in found}
+    assert all(len(keyword) > 1 for keyword in found)
+
+
+def test_at_most_two_names_of_a_numbered_series_are_keywords() -> None:
+    rows = "\n".join(f"| srv-{number:04d} | {8000 + number} | rack {number % 9} |" for number in range(40))
+    found = keywords(f"# Hosts\n\n| host | port | note |\n|---|---|---|\n{rows}\n")
+    assert sum(keyword.startswith("srv-") for keyword in found) <= 2
+
+
+def test_targets_and_anchors_of_links_are_no_keywords() -> None:
+    line = (
+        "See [[b#Level]], [[notes/alpha#SomeAnchor]] and [the menu](x/y.md#DeepAnchor 'OldTitle') or [[c#Low|relays]]."
+    )
+    found = " ".join(keywords("# Menu\n\n" + f"{line}\n\n" * 6))
+    assert not re.search(r"#|Level|SomeAnchor|DeepAnchor|OldTitle|Low", found)
+    assert "relays" in found
 
 
 def test_glossary_words_of_a_term_in_the_text_are_added() -> None:

@@ -145,6 +145,35 @@ def test_front_matter_that_readers_may_ask_for_becomes_a_section() -> None:
     assert page.body.endswith("## 文件資料\n\n- owner：平台組\n- ticket：PLAT-482\n")
 
 
+BROKEN = "title: [unclosed\nport: 9999"
+TEXT = "# Relay notes\n\n" + "The relay forwards packets to the hub and waits 30 seconds for an answer. " * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"---\n{BROKEN}\n---\n{TEXT}", 3),
+        (f"---\nowner: net\n---\n---\n{BROKEN}\n---\n{TEXT}", 6),
+        (f"---\nowner: net\n---\n\n\n---\n{BROKEN}\n---\n{TEXT}", 8),
+        (f"---\nport: 9999\nport: 1234\n---\n{TEXT}", 3),
+    ],
+)
+def test_front_matter_that_cannot_be_read_is_kept_as_text_and_noted(text: str, line: int) -> None:
+    outcome = rewrite(text)
+    assert isinstance(outcome, Compiled)
+    (page,) = outcome.pages
+    assert page.body.count("## Document details\n") == 1
+    assert "port: 9999" in page.body.partition("```yaml\n")[2].partition("```")[0]
+    assert [(note.rule, note.line) for note in outcome.notes] == [("raw-front-matter", line)]
+    assert errors(outcome.pages) == []
+
+
+def test_a_fragment_keeps_front_matter_that_cannot_be_read() -> None:
+    outcome = rewrite(f"---\n{BROKEN}\n---\nShort note on the relay.\n")
+    assert isinstance(outcome, Fragment)
+    assert "port: 9999" in outcome.text
+
+
 def test_the_product_speaks_the_language_of_the_document() -> None:
     text = "---\nowner: Mei\n---\n# Tokens\n\n" + "Tokens expire after 90 days and are renewed by a job. " * 6
     assert "## Document details\n\n- owner: Mei" in pages(text)[0].body

@@ -6,6 +6,7 @@ import pytest
 
 from kb_pipeline.lint.vocabulary import TOPIC
 from kb_pipeline.models import Compiled, RawDocument, RewriteContext
+from kb_pipeline.rewriting.clauses import tidy
 from kb_pipeline.rewriting.offline import OfflineRewriter
 
 FILLING = "這一段沒有特別的內容，只是把篇幅補到一頁所需的長度，讓文件不會被當成片段。" * 6
@@ -26,6 +27,32 @@ def test_chinese_facts_come_with_their_words_and_an_enumeration_comma_between_th
 def test_english_facts_are_separated_by_semicolons() -> None:
     text = f"# Tokens\n\nTokens expire after 90 days. The grace period is 5 minutes.\n\n{FILLING_EN}"
     assert summary(text).startswith("Tokens expire after 90 days; The grace period is 5 minutes")
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("逾時 30 秒（Asia/Taipei", "逾時 30 秒"),
+        ("重跑 /opt/jobs/run.sh <date", "重跑 /opt/jobs/run.sh"),
+        ("命名：`<層>_<主題>_<粒度>`", "命名：<層>_<主題>_<粒度>"),
+        ("命名：<層>_<主題>_<粒度", ""),
+        ("(ab [c", ""),
+        ("的資料保留 90 天", "資料保留 90 天"),
+        ("的確保留 90 天", "的確保留 90 天"),
+        ("retry 3 times (see [[b#Level]])", "retry 3 times (see b)"),
+        ("a -> b at 5 < 6 (1)", "a -> b at 5 < 6 (1)"),
+    ],
+)
+def test_an_item_does_not_end_in_an_open_bracket_or_half_a_placeholder(text: str, item: str) -> None:
+    assert tidy(text) == item
+
+
+def test_a_bracket_that_a_detail_reaches_into_is_closed() -> None:
+    found = summary(
+        f"# 排程\n\n排程每天 03:00（Asia/Taipei）啟動，保留 30 天。`/opt/run.sh <date>` 重跑 5 次。\n\n{FILLING}"
+    )
+    assert found.count("（") == found.count("）")
+    assert found.count("<") == found.count(">")
 
 
 def test_an_enumeration_inside_a_fact_is_not_cut() -> None:

@@ -259,6 +259,23 @@ def test_facts_carry_line_and_offsets_of_the_text_as_written() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Docs：IPv4/IPv6 都可", "IPv4/IPv6"),
+        ("見 Docs：src/app/main.py", "src/app/main.py"),
+        ("檔案：src/a.py", "src/a.py"),
+    ],
+)
+def test_a_full_width_colon_is_no_part_of_a_path(text: str, name: str) -> None:
+    assert [fact.text for fact in extract_facts(text)] == [name]
+
+
+def test_a_full_width_colon_still_labels_a_port_and_parts_a_time() -> None:
+    assert facts("連接埠：8401") == facts("連接埠: 8401") != []
+    assert facts("每天 09：30 執行") == facts("每天 09:30 執行") != []
+
+
 def test_a_stray_backtick_spoils_its_own_line_only() -> None:
     assert facts("it`s odd\n\nrun `kb build` now") == [(COMMAND, "kb build")]
 
