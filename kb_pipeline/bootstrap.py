@@ -140,6 +140,11 @@ class Project:
             return Glossary.empty()
         return parse_glossary(text)
 
+    def glossary_problems(self) -> list[str]:
+        """What in the glossary could not be read, one line each: its other entries hold."""
+        name = self.settings.paths.glossary
+        return [f"{name}:{problem.line or 1}: {problem.message}" for problem in self.glossary.problems]
+
     def scan(self) -> list[RawEntry]:
         """Every file under ``raw/``. Raises SourceError when the folder is missing."""
         from kb_pipeline.sources.filesystem import scan_raw
@@ -245,7 +250,6 @@ class Project:
             repr(settings.scopes),
             repr(settings.lint),
             repr(settings.manifest),
-            f"{settings.rewrite.min_characters}/{settings.rewrite.max_characters}",  # lint judges by them
             repr(self.glossary.terms),
             self.embedding_version,
         )
@@ -310,8 +314,6 @@ class Project:
         return LintPolicy(
             scopes=settings.scopes,
             categories=settings.lint.categories,
-            min_body=settings.rewrite.min_characters,
-            max_body=settings.rewrite.max_characters,
             rewriter_key=self.rewriter_key,
             raw_folder=self._raw_folder,
             silenced={item.rule: item.reason for item in settings.lint.silenced},

@@ -161,6 +161,8 @@ def _finish(
     out("documents: " + (", ".join(f"{count} {state}" for state, count in counts.items()) or "none under raw/"))
     for document, reason in sorted(failures.items()):
         note(f"failed: {document}: {reason}")
+    for problem in kb.glossary_problems():
+        note(f"glossary: {problem}")
     if counts.get(DocumentState.HELD.value):
         note("held documents keep their old pages, their drafts wait in review/; kb status says why")
     if did and did.sync.vectors_error:

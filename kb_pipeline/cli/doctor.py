@@ -57,6 +57,8 @@ def _diagnose(given: Path | None) -> Iterator[Diagnosis]:
         yield Diagnosis("configuration", "error", "; ".join(error.problems), "mend kb.yml")
         return
     yield Diagnosis("configuration", "ok", f"{root}/kb.yml")
+    for problem in kb.glossary_problems():
+        yield Diagnosis("glossary", "error", problem, "mend the entry; the others hold")
     checks: tuple[Callable[[Project], Diagnosis], ...] = (
         _raw,
         _writable,

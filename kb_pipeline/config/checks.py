@@ -25,8 +25,6 @@ def check_settings(settings: Settings) -> Iterator[Fault]:
     yield from _scopes(settings)
     yield from _database(settings)
     yield from _schedule(settings)
-    if settings.rewrite.min_characters >= settings.rewrite.max_characters:
-        yield "rewrite.min_characters", "rewrite.min_characters must be less than rewrite.max_characters"
 
 
 def _paths(settings: Settings) -> Iterator[Fault]:

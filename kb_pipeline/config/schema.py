@@ -86,13 +86,10 @@ class DatabaseSettings(_Section):
 
 
 class RewriteSettings(_Section):
-    """``min_characters``/``max_characters``: code points of a page's body (SPEC 5); less than the first is a
-    fragment."""
+    """``concurrency``: documents compiled at once by a rewriter that waits for a vendor; the offline one never waits."""
 
     provider: Literal["offline"] = "offline"
     concurrency: Annotated[int, Field(ge=1, le=64)] = 4
-    min_characters: Annotated[int, Field(ge=1, le=10_000)] = 200
-    max_characters: Annotated[int, Field(ge=200, le=100_000)] = 2_500
 
 
 class SilencedRule(_Section):
@@ -126,20 +123,15 @@ class ManifestSettings(_Section):
 
 
 class RebuildSettings(_Section):
-    """When Dagster builds, and how much at once. ``deletion_*``: a build that removes at least ``deletion_count``
+    """When Dagster builds. ``deletion_*``: a build that removes at least ``deletion_count``
     documents and more than ``deletion_fraction`` of them is refused."""
 
     mode: Literal["nightly", "on_change"] = "nightly"
     cron: Text = "0 3 * * *"
     timezone: Text = "Asia/Taipei"
-    batch_size: Annotated[int, Field(ge=1, le=100_000)] = 500
     quiet_seconds: Annotated[int, Field(ge=0, le=86_400)] = 30
     deletion_fraction: Fraction = 0.2
     deletion_count: Annotated[int, Field(ge=1, le=1_000_000)] = 5
-
-
-class LoggingSettings(_Section):
-    level: Literal["debug", "info", "warning", "error"] = "info"
 
 
 class Settings(_Section):
@@ -160,7 +152,6 @@ class Settings(_Section):
     retrieval: RetrievalSettings = RetrievalSettings()
     manifest: ManifestSettings = ManifestSettings()
     rebuild: RebuildSettings = RebuildSettings()
-    logging: LoggingSettings = LoggingSettings()
 
     _root: Path = PrivateAttr(default=Path())
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
