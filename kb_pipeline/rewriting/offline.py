@@ -6,6 +6,7 @@ Belongs here: the order of the steps, and what makes one page of a part. Does no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -60,6 +61,8 @@ from kb_pipeline.rewriting.summary import SHORTEST, summarise
 from kb_pipeline.rewriting.titles import one_line
 from kb_pipeline.rewriting.vocabulary import DOCUMENT_TYPES
 from kb_pipeline.text.glossary import Glossary
+
+_LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
 
 Gates = Callable[[tuple[PageDraft, ...], RawDocument], Sequence[Finding]]
 """Findings over the drafts of one document; an error holds them back."""
@@ -338,8 +341,12 @@ def _fragment_text(reading: _Reading, cleaned: str) -> str:
 
 
 def _is_too_little(draft: PageDraft) -> bool:
-    """Whether nothing can be found or answered by it: too short when what is no text is gone, or without words."""
-    short = len(draft.body.strip()) < MIN_BODY and draft.kind != "index" and draft.status is not PageStatus.DEPRECATED
+    """Whether nothing can be found or answered by it: too short when what is no text is gone, or without words.
+
+    Link targets are no text: the link pass writes others, shorter or longer, and a page must not fall below by that.
+    """
+    text = _LINK_TARGET.sub("]()", draft.body.strip())
+    short = len(text) < MIN_BODY and draft.kind != "index" and draft.status is not PageStatus.DEPRECATED
     return short or len(draft.keywords) < FEWEST or len(draft.summary) < SHORTEST
 
 

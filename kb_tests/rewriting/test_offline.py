@@ -400,3 +400,13 @@ def test_real_notes_give_pages_without_an_error(shared: Path) -> None:
                 {draft.path: faults for draft in outcome.pages if (faults := errors([replace(draft, related=())]))}
             )
     assert found == {}
+
+
+def test_a_page_is_not_long_enough_by_its_link_targets_alone() -> None:
+    target = "../" + "very-long-folder-name/" * 9 + "page.md"
+    short = f"# 清除資料\n\n清除現有資料表的資料，包括串流內嵌資料，需要 [管理員許可權]({target})。\n"
+    assert len(short) > 200
+    outcome = OfflineRewriter().rewrite(
+        RawDocument("svc/clear.md", short, "0" * 64, dated=date(2026, 1, 2)), RewriteContext("svc/clear")
+    )
+    assert isinstance(outcome, Fragment)
