@@ -12,6 +12,7 @@ import hashlib
 import json
 import sqlite3
 import sys
+import threading
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -48,31 +49,37 @@ class CacheFile:
         self._version = version
         self._connection: sqlite3.Connection | None = None
         self._unusable = False
+        self._turn = threading.RLock()
 
     def ask(self, question: Callable[[sqlite3.Connection], Answer], otherwise: Answer) -> Answer:
         """Run ``question``; ``otherwise`` when the cache cannot answer. A damaged file is removed and begun anew."""
-        for _ in range(2):
-            if self._unusable:
-                break
-            try:
-                return question(self._connect())
-            except (sqlite3.Error, OSError, ValueError, TypeError) as error:
-                # The last two are how sqlite3 shows damage that it does not notice itself: text that is no UTF-8, a
-                # number where bytes were.
-                if _is_passing(error):
-                    break  # locked, full or read-only: do without it this time
-                self._discard()
+        with self._turn:
+            for _ in range(2):
+                if self._unusable:
+                    break
+                try:
+                    return question(self._connect())
+                except (sqlite3.Error, OSError, ValueError, TypeError) as error:
+                    # The last two are how sqlite3 shows damage that it does not notice itself: text that is no UTF-8,
+                    # a number where bytes were.
+                    if _is_passing(error):
+                        break  # locked, full or read-only: do without it this time
+                    self._discard()
         return otherwise
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        with self._turn:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
     def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self._path, timeout=_BUSY_MS / 1000, isolation_level=None)
+            # Dagster's code server asks from a thread of its own at each tick; ``ask`` lets one in at a time.
+            connection = sqlite3.connect(
+                self._path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False
+            )
             try:
                 self._prepare(connection)
             except BaseException:

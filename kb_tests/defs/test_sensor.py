@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -125,3 +126,18 @@ def test_a_run_of_a_living_process_or_of_another_machine_is_waited_for(
         instance.create_run_for_job(_noted, tags={PROCESS_TAG: process}, status=dg.DagsterRunStatus.STARTED)
     assert end_abandoned(instance) == []
     assert isinstance(workshop(tmp_path, instance).tick(), dg.SkipReason)
+
+
+def test_ticks_come_from_threads_of_the_code_server_one_after_the_other(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    """The daemon asks the code server, which evaluates each tick in whatever thread is free, on one project object."""
+    shop = workshop(tmp_path, instance)
+    shop.build()
+    project = shop.open()
+    project.plan()
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as another:
+        assert not one.submit(project.plan).result().plan.sync_needed
+        shop.write("svc/late.md", document("late", 7))
+        assert another.submit(project.plan).result().plan.new == ("svc/late.md",)
+        assert one.submit(project.plan).result().plan.new == ("svc/late.md",)
