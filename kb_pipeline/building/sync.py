@@ -254,7 +254,9 @@ class Sync:
             result = Failed(str(error), permanent=True)
         except KbError as error:  # a vendor, a disk, a cap: another build may have more luck with the same document
             result = Failed(str(error), permanent=False)
-        except Exception as error:
+        except (
+            Exception
+        ) as error:  # a fault of one document never stops the others: told as its outcome, whole in the log
             log.exception("compiling %s failed", entry.path)
             result = Failed(f"internal error, please report it: {type(error).__name__}: {error}", permanent=False)
         return entry, result, time.monotonic() - started

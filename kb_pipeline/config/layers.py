@@ -150,7 +150,7 @@ def _add_items(
                 layers.places[key] = f"{file}:{lines.get(key, 1)}"
                 if name not in model.model_fields:
                     layers.fault(layers.places[key], f'unknown key "{key}"{nearest(name, model.model_fields)}')
-            item = {name: inner for name, inner in item.items() if name in model.model_fields}  # noqa: PLW2901
+            item = {name: inner for name, inner in item.items() if name in model.model_fields}  # noqa: PLW2901 - less the unknown keys, told above
         key = ".".join((*path, str(index)))
         layers.places[key] = f"{file}:{lines.get(key, 1)}"
         kept.append(item)

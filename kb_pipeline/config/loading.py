@@ -35,14 +35,14 @@ def load_settings(root: Path, *, environ: Mapping[str, str], flags: Mapping[str,
     add_flags(layers, flags or {})
     settings = _validated(layers)
     settings._root = root  # noqa: SLF001 - private to pydantic, set once by the one loader
-    settings._origins = {key: layers.origins.get(key, "default") for key in leaves(settings)}  # noqa: SLF001
+    settings._origins = {key: layers.origins.get(key, "default") for key in leaves(settings)}  # noqa: SLF001 - as above
     for key, message in check_settings(settings):
         layers.fault(layers.places.get(key, layers.places.get(key.rpartition(".")[0], CONFIG_FILE)), message)
     if layers.faults:
         raise ConfigError([f"{place}: {message}" for place, message in sorted(layers.faults, key=_by_place)])
     name = settings.database.url_env
     if name is not None:
-        settings._secrets = {name: environ.get(name, "")}  # noqa: SLF001
+        settings._secrets = {name: environ.get(name, "")}  # noqa: SLF001 - as above
     return settings
 
 

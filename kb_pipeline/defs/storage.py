@@ -25,6 +25,6 @@ class ProjectStorage(DagsterPostgresStorage):
         return {}
 
     @classmethod
-    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:  # noqa: ARG003
+    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> Self:  # noqa: ARG003 - Dagster hands it over; there is nothing to configure
         project = Project.open(Path(os.environ["DAGSTER_HOME"]), environ=dict(os.environ))
         return cls(postgres_url=project.dagster_url(), should_autocreate_tables=True, inst_data=inst_data)

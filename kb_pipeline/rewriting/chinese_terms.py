@@ -65,7 +65,7 @@ def count_pieces(text: str) -> Counter[str]:
     found: list[str] = []
     for run in RUN.findall(text[:_COUNTED]):
         for chunk in FUNCTION_WORDS.split(run):
-            chunk = bare_term(chunk)  # noqa: PLW2901
+            chunk = bare_term(chunk)  # noqa: PLW2901 - the same chunk without what surrounds it
             length = len(chunk)
             if length < 2:
                 continue

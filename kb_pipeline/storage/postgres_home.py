@@ -158,7 +158,7 @@ def choose_socket_folder(home: Home) -> Path:
         return home.data
     name = f"pg-{hashlib.sha256(os.fsencode(home.data)).hexdigest()[:12]}"
     # The second because the first may be long itself, or missing: service accounts have no home.
-    choices = [state_folder(home.account) / "sockets" / name, Path("/tmp") / f"kb-{name}-{os.getuid()}"]  # noqa: S108
+    choices = [state_folder(home.account) / "sockets" / name, Path("/tmp") / f"kb-{name}-{os.getuid()}"]  # noqa: S108 - a socket path must be short; owner and mode are checked
     for folder in choices:
         if _fits(folder) and not UNSAFE_IN_SETTINGS.intersection(str(folder)) and _closed_folder(folder, home.account):
             return folder
